@@ -8,6 +8,7 @@
 #include "run/registry.h"
 #include "files/output.h"
 #include "kept/ceilings.h"
+#include "look/glossary.h"
 #include "ranks/group.h"
 #include "kept/tuned.h"
 #include "options/help.h"
@@ -43,7 +44,7 @@ static const struct {
     {"list", command_list, "operations, variants and dtypes, and which backends have them"},
     {"info", command_info, "the backends: what can run here, and how to enable the others"},
     {"doctor", command_doctor, "test the machine and every backend; how to repair what is broken"},
-    {"help", command_help, "describe a command, as its --help does, or as a man page"},
+    {"help", command_help, "describe a command, or a word such as roofline or spread"},
 };
 enum { COMMANDS = sizeof commands / sizeof *commands, MOST_EXERCISES = 64 };
 
@@ -79,13 +80,14 @@ static void print_help(void)
 {
     printf("Usage: flynn COMMAND [OPTION...] [FILE...]\n"
            "Runs %s.\n\n"
-           "To begin: `flynn info` (what can run here), `flynn sort` (on the best backend),\n"
-           "`flynn convolve -b all` (every backend side by side), `flynn COMMAND --help`.\n\n",
+           "To start: `flynn info` (what can run here), `flynn sort` (on the best backend),\n"
+           "`flynn convolve -b all` (every backend side by side), `flynn COMMAND --help`,\n"
+           "`flynn help WORD` (what a word of the tables means).\n\n",
            summary);
     each_command(print_command);
-    printf("\nWithout a file an exercise makes the course's own input; random:64x64 in place\n"
-           "of a file makes another (`flynn help --long show`). `flynn --exercises` prints\n"
-           "the names of the exercises, a line each.\n"
+    printf("\nWithout a file an exercise generates the course's own input; random:64x64 in\n"
+           "place of a file makes another (`flynn help --long show`). `flynn --exercises`\n"
+           "prints the names of the exercises, a line each.\n"
            "Exit status: 0 done and correct; 1 a result failed its check; 2 wrong usage or\n"
            "bad input; 3 the backend cannot run here; 4 out of memory, device or I/O\n"
            "failure.\n");
@@ -102,6 +104,12 @@ static void print_man_command(const char *name, const char *what)
     help_man_text(stdout, what);
 }
 
+static void print_man_word(const char *word, const char *what)
+{
+    printf(".TP\n.B %s\n", word);
+    help_man_text(stdout, what);
+}
+
 static void print_man(void)
 {
     help_man_start(stdout, "flynn", summary);
@@ -111,9 +119,13 @@ static void print_man(void)
            "\\-\\-min\\-time. FLYNN_CACHE is the folder for compiled code and measurements, or off; FLYNN_CC and\n"
            "FLYNN_CXX compile for map and kernel, in FLYNN_COMPILE_TIMEOUT seconds; FLYNN_PLUGIN_PATH has folders of\n"
            "plugins.\n"
+           ".SH FILES\n.TP\n$FLYNN_CACHE, else $XDG_CACHE_HOME/flynn or ~/.cache/flynn\nlimits that `flynn ceiling` "
+           "measured,\n"
+           "what `flynn sweep \\-\\-save` kept, and compiled code\n"
            ".SH EXIT STATUS\n.TP\n0\ndone and correct\n.TP\n1\na result failed its check\n.TP\n2\nwrong usage or bad "
            "input\n"
-           ".TP\n3\nthe backend cannot run here\n.TP\n4\nout of memory, device or I/O failure\n");
+           ".TP\n3\nthe backend cannot run here\n.TP\n4\nout of memory, device or I/O failure\n.SH WORDS\n");
+    glossary_each(print_man_word);
 }
 
 static bool is_command(const char *word)
@@ -133,10 +145,27 @@ static const struct {
     {"multiply", "matmul"}, {"sum", "reduce"},        {"test", "doctor"},   {"version", "--version"},
 };
 
+/* The command, or the word of the glossary, that was meant by `name`; NULL: none is close. */
+static const char *command_meant(const char *name)
+{
+    const char *names[COMMANDS + MOST_EXERCISES], *const word = glossary_find(name);
+    size_t count = 0;
+
+    for (size_t i = 0; i < sizeof synonyms / sizeof *synonyms; i++)
+        if (strcmp(name, synonyms[i].typed) == 0)
+            return synonyms[i].meant;
+    if (word)
+        return memory_print("help %s", word);
+    for (int i = 0; exercises[i] && i < MOST_EXERCISES; i++)
+        names[count++] = exercises[i]->name;
+    for (int i = 0; i < COMMANDS; i++)
+        names[count++] = commands[i].name;
+    return typed_nearest(name, names, count);
+}
+
 static noreturn void unknown_command(const char *name)
 {
-    const char *names[COMMANDS + MOST_EXERCISES], *meant, *next = typed_word(0);
-    size_t count = 0;
+    const char *const meant = command_meant(name), *const next = typed_word(0);
 
     if (*name == '-' && (next || strchr(name, '='))) {
         typed_change(name, memory_print("sort %s", name));
@@ -146,13 +175,6 @@ static noreturn void unknown_command(const char *name)
         typed_change(name, NULL);
         typed_refuse("'run' is not a command; '%s' is one", next);
     }
-    for (int i = 0; exercises[i] && i < MOST_EXERCISES; i++)
-        names[count++] = exercises[i]->name;
-    for (int i = 0; i < COMMANDS; i++)
-        names[count++] = commands[i].name;
-    meant = typed_nearest(name, names, count);
-    for (size_t i = 0; i < sizeof synonyms / sizeof *synonyms; i++)
-        meant = strcmp(name, synonyms[i].typed) == 0 ? synonyms[i].meant : meant;
     if (!meant)
         fail(EXIT_BAD_INPUT, "'%s' is not a command; `flynn --help` lists them", name);
     typed_change(name, meant);
@@ -189,7 +211,7 @@ static int run_command(int argc, char **argv)
 
 typedef struct help_options {
     bool form[HELP_WORDS + 1];
-    bool variants;
+    bool variants, glossary;
 } help_options;
 
 /* Prints the variants that the backends which can run here have of the operation, each once, for a shell. */
@@ -224,17 +246,57 @@ static const own_option help_own[] = {
     {"man", OPTION_FLAG, offsetof(help_options, form[HELP_MAN]), .help = "As the source of a man page"},
     {"words", OPTION_FLAG, offsetof(help_options, form[HELP_WORDS]), .help = "The words that may follow, for a shell"},
     {"variants", OPTION_FLAG, offsetof(help_options, variants), .help = "The variants of an exercise, for a shell"},
+    {"glossary", OPTION_FLAG, offsetof(help_options, glossary), .help = "Each word of the glossary, a line each"},
     {0},
 };
+
+/* What the command does in a few words; NULL: there is no such command. */
+static const char *in_short_of(const char *name)
+{
+    const exercise_kind *exercise = exercise_find(name);
+    const char *what = exercise ? exercise->summary : NULL;
+
+    for (int i = 0; i < COMMANDS; i++)
+        what = strcmp(name, commands[i].name) == 0 ? commands[i].summary : what;
+    return what;
+}
+
+/* Describes the command or the word of the glossary, or both where they have one name. Several words are one. */
+static void help_on(const char *const *typed, int count, help_form form)
+{
+    char text[128] = "", *words[] = {text, "--help", NULL};
+    const char *word, *nearest;
+
+    for (int i = 0; i < count; i++)
+        snprintf(text + strlen(text), sizeof text - strlen(text), "%s%s", i ? " " : "", typed[i]);
+    word = form == HELP_SHORT || form == HELP_LONG ? glossary_find(text) : NULL;
+    if (word)
+        glossary_print(word);
+    if (word && !is_command(text))
+        return;
+    nearest = is_command(text) || command_meant(text) ? NULL : glossary_nearest(text);
+    if (nearest) {
+        for (int i = 0; i < count; i++)
+            typed_change(typed[i], i == 0 ? nearest : NULL);
+        typed_refuse("'%s' is neither a command nor a word of the glossary; did you mean `flynn help %s`?", text,
+                     nearest);
+    }
+    if (word)
+        printf("\n");
+    help_choose(form, in_short_of(text));
+    run_command(2, words);
+}
 
 static int command_help(int argc, char **argv)
 {
     help_options own = {.variants = false};
     const command_line line = {"flynn help",
-                               "[COMMAND]",
-                               1,
-                               "Describes a command, as its --help does; without one, `flynn`.\v\v"
+                               "[COMMAND | WORD]",
+                               4,
+                               "Describes a command, as its --help does, or says what a word of the tables means; "
+                               "without one, `flynn`.\v\v"
                                "sort\tits --help\n"
+                               "roofline\twhat the word means\n"
                                "--long sort\tall there is to say\n"
                                "--man sort\tthe source of its man page\n",
                                .options = help_own,
@@ -251,12 +313,11 @@ static int command_help(int argc, char **argv)
         print_variants(common.arguments[0]);
         return EXIT_DONE;
     }
-    if (common.argument_count) {
-        char *words[] = {(char *)common.arguments[0], "--help", NULL};
-        help_choose(form);
-        return run_command(2, words);
-    }
-    if (form == HELP_MAN)
+    if (own.glossary)
+        glossary_each(print_word);
+    else if (common.argument_count)
+        help_on(common.arguments, common.argument_count, form);
+    else if (form == HELP_MAN)
         print_man();
     else if (form == HELP_WORDS)
         each_command(print_word);

@@ -47,13 +47,13 @@ typedef struct laws_options {
 
 static const own_option own_options[] = {
     {"threads", OPTION_TEXT, offsetof(laws_options, threads), "1,N,...",
-     .help = "Threads to measure with (default: up to all)\vAt least two numbers that begin with 1; all are those "
+     .help = "Threads to measure with (default: up to all)\vAt least two numbers that start with 1; all are those "
              "that the process may use. Four and more show whether a law holds."},
     {"batch", OPTION_TEXT, offsetof(laws_options, batch), "1,N,...",
      .help = "Batches to measure on a GPU (default: 1,2,4,8,16)"},
     {"ranks", OPTION_TEXT, offsetof(laws_options, ranks), "1,N,...",
      .help =
-         "Numbers of processes to measure with\vBegun by MPI or Slurm (docs/cluster.md), each with a device and its "
+         "Numbers of processes to measure with\vStarted by MPI or Slurm (docs/cluster.md), each with a device and its "
          "share of the data. They take the place of threads."},
     {"keep", OPTION_INTEGER, offsetof(laws_options, keep), "K", .help = "Singular values, of svd and reconstruct",
      .least = 1, .most = INT64_MAX, .letter = 'k', .also = "components"},
@@ -66,7 +66,7 @@ static const char summary[] =
     "Strong scaling: --size stays, and the numbers of threads take turns in one process. Weak scaling: the work grows "
     "with the threads, and is that of --size with the most of them. --size of primes is its --upto. On a GPU "
     "(--backend=hip) reconstruct is measured, its batch in place of the threads. `batch` and images: the workers of "
-    "flynn batch's pipeline. docs/commands/laws.md tells how the laws are fitted.\v"
+    "flynn batch's pipeline. docs/commands/laws.md says how the laws are fitted.\v"
     "\tconvolve over threads\n"
     "sort --threads=1,2,4,8 -b omp\tanother exercise\n"
     "-b hip\treconstruct over batches on a GPU\n"

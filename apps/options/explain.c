@@ -117,7 +117,7 @@ static noreturn void explain_long(const parsing *p, const char *word)
     if (matches == 0)
         explain_unknown(p, name);
     if (matches > 1)
-        fail(EXIT_BAD_INPUT, "--%s: more than one option begins so; expected one of %s", name, list);
+        fail(EXIT_BAD_INPUT, "--%s: more than one option starts so; expected one of %s", name, list);
     if (!found->arg)
         fail(EXIT_BAD_INPUT, "--%s: takes no value, and '%s' is given", found->name, word + 2 + length + 1);
     fail(EXIT_BAD_INPUT, "--%s: the value is missing; expected --%s=%s", found->name, found->name, found->arg);

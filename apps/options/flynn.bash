@@ -34,7 +34,8 @@ _flynn() {
         compare | sweep | laws | taxonomy) [ "${word#-}" = "$word" ] &&
             mapfile -t COMPREPLY < <(compgen -W "$("$flynn" --exercises 2>/dev/null)" -- "$word") ;;
         help) [ "${word#-}" = "$word" ] &&
-            mapfile -t COMPREPLY < <(compgen -W "$("$flynn" help --words 2>/dev/null | cut -f1)" -- "$word") ;;
+            mapfile -t COMPREPLY < <(compgen -W "$("$flynn" help --words 2>/dev/null | cut -f1)
+                $("$flynn" help --glossary 2>/dev/null | cut -f1 | tr ' ' -)" -- "$word") ;;
     esac
     case $word in
         --*=*) # bash has the part after '=' only

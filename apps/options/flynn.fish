@@ -47,6 +47,7 @@ function __flynn_words
             $words[1] --exercises 2>/dev/null
         case help
             $words[1] help --words 2>/dev/null
+            $words[1] help --glossary 2>/dev/null | string replace -r '\t.*' '' | string replace -a ' ' -
     end
 end
 

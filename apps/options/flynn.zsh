@@ -34,7 +34,9 @@ elif [[ $PREFIX == -* ]]; then
 else
     case $words[2] in
         compare | sweep | laws | taxonomy) compadd -- ${(f)"$($flynn --exercises 2>/dev/null)"} ;;
-        help) compadd -- ${(f)"$($flynn help --words 2>/dev/null | cut -f1)"} ;;
+        help)
+            compadd -- ${(f)"$($flynn help --words 2>/dev/null | cut -f1)"}
+            compadd -- ${(f)"$($flynn help --glossary 2>/dev/null | cut -f1 | tr ' ' -)"} ;;
     esac
     _files
 fi

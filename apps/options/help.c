@@ -10,10 +10,12 @@
 enum { WIDTH = 80, TEXT_AT = 27, MOST_LINES = 40, INDENT = 10 };
 
 static help_form chosen_form = HELP_SHORT;
+static const char *in_short; /* NULL: the summary */
 
-void help_choose(help_form form)
+void help_choose(help_form form, const char *what)
 {
     chosen_form = form;
+    in_short = what;
 }
 
 /* The n-th part of a text between '\v'; its length goes to *length. "" where there are fewer. */
@@ -233,22 +235,26 @@ static void print_man_option(FILE *out, const own_option *o)
 static void print_man(FILE *out, const command_line *command, const own_option *const *options, int count)
 {
     int length;
-    const char *details = part_of(command->summary, 1, &length);
+    const char *text = part_of(command->summary, 0, &length);
 
-    help_man_start(out, command->name, command->summary);
+    help_man_start(out, command->name, in_short ? in_short : command->summary);
     fprintf(out, ".SH SYNOPSIS\n.B %s\n[\\fIOPTION\\fR...] %s\n", command->name,
             command->arguments ? command->arguments : "");
-    if (length) {
-        fputs(".SH DESCRIPTION\n", out);
-        print_roff(out, details, length);
-        fputc('\n', out);
-    }
+    fputs(".SH DESCRIPTION\n", out);
+    print_roff(out, text, length);
+    text = part_of(command->summary, 1, &length);
+    fputs(length ? "\n.PP\n" : "", out);
+    print_roff(out, text, length);
+    fputc('\n', out);
     part_of(command->summary, 2, &length);
     fputs(length ? ".SH EXAMPLES\n" : "", out);
     each_example(out, command, print_man_example);
     fputs(".SH OPTIONS\n", out);
     print_groups(out, options, count, ".SS ", "", print_man_option);
-    fputs(".SH SEE ALSO\n.BR flynn (1)\n", out);
+    fputs(".SH SEE ALSO\n.BR flynn (1),\nwhich says what the columns and other words mean;\nthe pages in "
+          "share/doc/flynn/docs of the "
+          "installation\n",
+          out);
 }
 
 /* --------------------------------------------------------------------------------------------------- words ---- */

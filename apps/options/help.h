@@ -19,8 +19,9 @@ typedef enum help_form {
     HELP_WORDS, /* "--mode=full\tdescription": a line for each word that may follow */
 } help_form;
 
-/* Chooses what --help of the command that is run next prints; HELP_SHORT unless this is called. */
-void help_choose(help_form form);
+/* Chooses what --help of the command that is run next prints; HELP_SHORT unless this is called. `what` the command does
+ * in a few words, for the name of its man page; NULL: its summary. */
+void help_choose(help_form form, const char *what);
 
 /* Prints it to stdout; `options` are all of the command, in the order of the tables. */
 void help_print(const command_line *command, const own_option *const *options, int count);

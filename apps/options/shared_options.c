@@ -105,7 +105,7 @@ const own_option shared_options[SHARED] = {
      .help = "Variants, or all; `flynn list` shows them\vDefault: the fastest variant of a saved sweep, or "
              "auto."},
     {"size", OPTION_INTEGER, COMMON(size), "N", .group = GROUP_WHAT, .least = 1, .most = INT64_MAX,
-     .help = "Size of the made input: 1000000, 1e6, 1M, 64Ki, 2^20\vDefault: the course's. k, M, G and T are powers "
+     .help = "Size of the generated input: 1e6, 1M, 64Ki, 2^20\vDefault: the course's. k, M, G and T are powers "
              "of 1000, Ki, Mi, Gi and Ti of 1024, in every option that takes a whole number."},
     {"block", OPTION_CUSTOM, 0, "X[xY[xZ]]", .group = GROUP_WHAT, .parse = parse_block,
      .help = "Threads of a block, or the cache tile on a processor\vDefault: the variant's own."},

@@ -112,7 +112,7 @@ static void check_guards(const kernel_options *own, const measurement *m, compar
         return;
     print_error("%s: the kernel writes %s %s: element %" PRId64 " of an array of %" PRId64
                 " was overwritten (is a test of the index missing?)",
-                m->requested, w->overwritten_at < 0 ? "before" : "behind", own->outputs[i], w->overwritten_at,
+                m->requested, w->overwritten_at < 0 ? "before" : "beyond", own->outputs[i], w->overwritten_at,
                 output_size(&own->specs[i]));
     found->ok = found->unknown = false;
 }

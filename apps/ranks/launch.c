@@ -89,7 +89,7 @@ void launch_refuse_nested(void)
     for (size_t i = 0; i < sizeof set / sizeof *set && !getenv("SLURM_JOB_ID"); i++)
         if (getenv(set[i]))
             fail(EXIT_BAD_INPUT,
-                 "--ranks: a launcher began this process (%s is set), which cannot begin others; run "
+                 "--ranks: a launcher started this process (%s is set), and it cannot start others; run "
                  "flynn without it",
                  set[i]);
 }
@@ -276,6 +276,6 @@ void launch_ranks(int64_t ranks, int argc, char **argv, const char *written)
         launch(ranks, argc, argv, written);
     }
     if (ranks > 0 && group_info()->size != ranks)
-        fail(EXIT_BAD_INPUT, "--ranks: %lld processes are asked for, and the launcher began %d; leave --ranks out",
+        fail(EXIT_BAD_INPUT, "--ranks: %lld processes are asked for, and the launcher started %d; leave --ranks out",
              (long long)ranks, group_info()->size);
 }

@@ -18,15 +18,15 @@ const field fields[] = {
      .about = "its place in Flynn's taxonomy; null or `-` of a library on one core, because it chooses vectors itself"},
     {"variant", "variant", .in = IN_RUN | IN_COMPARE,
      .about = "the variant that ran, for example the choice of `auto`"},
-    {"dtype", "dtype", .drop = 23, .in = IN_COMPARE, .about = "of the result"},
+    {"dtype", "dtype", .drop = 23, .in = IN_COMPARE, .about = "the type of the result's elements"},
     {"singular_values", "singular values", AS_COUNT, .in = IN_RUN, .shown = WHERE_IT_DIFFERS,
-     .about = "of `svd` and `reconstruct`: how many were kept or used. A table shows them where rows differ in it "
+     .about = "how many `svd` or `reconstruct` kept or used. A table shows them where rows differ in it "
               "(`--keep=5,20`); such rows are not compared with each other"},
     {"block", "block", AS_BLOCK, .drop = 22, .in = IN_RUN,
      .about =
          "threads of a block (x, y, z); on a CPU the edges of the cache tile; 0 or `-` if the variant has no blocks"},
     {"open_s", "open", AS_SECONDS, .drop = 1, .in = IN_RUN,
-     .about = "opening the device: on a GPU the context and the canary kernel"},
+     .about = "opening the device: on a GPU the context, and a first kernel that shows whether it works"},
     {"cold_s", "cold", AS_SECONDS, .drop = 7, .in = IN_RUN | IN_COMPARE,
      .about =
          "the first pass after that, from host arrays to host arrays, including allocations, loading of kernels and "
@@ -38,8 +38,8 @@ const field fields[] = {
          "the operation, between events; in host memory by the host's clock, within the pass of `total`. An operation "
          "shorter than 200 us (in host memory 10 us) is queued several times, and a sample is the mean"},
     {"ranks", "ranks", AS_COUNT, .in = IN_RUN, .shown = ON_RANKS,
-     .about = "of several processes: how many. Their times are those of the slowest one, from the moment at which all "
-              "begin"},
+     .about = "how many processes took part. Their times are those of the slowest one, from the moment at which all "
+              "start"},
     {"link.link_s", "link", AS_SECONDS, .in = IN_RUN, .shown = ON_RANKS,
      .about = "a part of kernel: exchanging data with other ranks, the copies for that included"},
     {"link.percent_of_ceiling", "of link", AS_PERCENTAGE, .in = IN_RUN, .shown = ON_RANKS,
@@ -58,7 +58,8 @@ const field fields[] = {
          "a warm pass by the host's clock, from host arrays to host arrays; it is measured, not the sum of the parts"},
     {"kernel_interval_s", NULL, AS_SECONDS, .from = INTERVAL_OF, .of = "kernel",
      .about = "holds the median of all passes, of which `kernel_s` is an estimate, with 95 %; empty below six samples"},
-    {"total_interval_s", NULL, AS_SECONDS, .from = INTERVAL_OF, .of = "total", .about = "the same for `total_s`"},
+    {"total_interval_s", NULL, AS_SECONDS, .from = INTERVAL_OF, .of = "total",
+     .about = "the same interval for `total_s`"},
     {"call_s", NULL, AS_SECONDS, .from = MEDIAN_OF, .of = "call",
      .about =
          "with `--wrong-timing`, the time until the call returned, without waiting for the work: on a GPU the time to "
@@ -71,9 +72,9 @@ const field fields[] = {
      .about = "the interquartile range of the totals over their median, in sweep of the kernel's times"},
     {"n", "n", AS_COUNT, .drop = 27, .in = IN_COMPARE, .from = COUNT_OF, .of = "total",
      .about = "how many samples the total has"},
-    {"bytes", NULL, AS_BYTES, .about = "compulsory: each input read once and each output written once"},
+    {"bytes", NULL, AS_BYTES, .about = "compulsory bytes: each input read once and each output written once"},
     {"bytes_requested", NULL, AS_BYTES,
-     .about = "by the loads and stores as the variant issues them, before any cache"},
+     .about = "bytes of the loads and stores as the variant issues them, before any cache"},
     {"flops", NULL, AS_NUMBER, .about = "the operations of this variant; a multiply-add counts as two"},
     {"gbytes_per_s", "GB/s", AS_COUNT, .drop = 9, .in = IN_RUN | IN_COMPARE, .from = RATE_OF, .of = "bytes",
      .about = "`bytes / kernel_s`, in 10^9 bytes"},
@@ -84,11 +85,11 @@ const field fields[] = {
          "the least time that `bytes` and `flops` take on this device, over `kernel_s`: its roofline as measured by "
          "`flynn ceiling`; null or `-` before that measurement. Above 100 if caches hold the data"},
     {"registers", "registers", AS_COUNT, .drop = 4,
-     .about =
-         "of a thread, as the GPU's runtime reports it for the last kernel with the block shown; null on a CPU, for "
-         "an emulation and for a library's kernels"},
+     .about = "registers of a thread, as the GPU's runtime reports it for the last kernel with the block shown; null "
+              "on a CPU, for "
+              "an emulation and for a library's kernels"},
     {"local_bytes", NULL, AS_BYTES,
-     .about = "of a thread: spilled registers, and arrays outside registers; known as `registers`"},
+     .about = "local memory of a thread: spilled registers, and arrays outside registers; known as `registers`"},
     {"occupancy", "occupancy", AS_PART, .drop = 5,
      .about = "the threads that a multiprocessor can hold at that block and shared memory, over its maximum; known as "
               "`registers`"},
@@ -96,7 +97,7 @@ const field fields[] = {
      .about = "`kernel_s` of the scalar backend over this backend's; without a scalar backend, of the first one. Wrong "
               "results and emulations have none, and all where one core ran a library alone"},
     {"speed_up_with_copies", "with copies", AS_FACTOR, .drop = 20, .in = IN_RUN | IN_COMPARE,
-     .about = "the same for `total_s`"},
+     .about = "the same from `total_s`, which has the copies"},
     {"relative", "relative", AS_FACTOR, .drop = 8, .in = IN_COMPARE,
      .about = "`total_s` over the smallest of the exercise; null for results without a place"},
     {"place", "place", AS_COUNT, .drop = 3, .in = IN_RUN,

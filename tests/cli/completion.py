@@ -8,6 +8,7 @@ import concurrent.futures
 import os
 import pathlib
 import pty
+import re
 import select
 import shutil
 import subprocess
@@ -35,6 +36,8 @@ CASES = [
     ("flynn sea", ["search_sorted"]),
     ("flynn sweep sel", ["sweep", "select"]),
     ("flynn help taxo", ["help", "taxonomy"]),
+    ("flynn help roof", ["help", "roofline"]),
+    ("flynn help with-", ["help", "with-copies"]),
     ("flynn sort only", ["sort", "only-file.npy"]),
     ("flynn sort -o only", ["sort", "-o", "only-file.npy"]),
     ("flynn sort -b ser", ["sort", "-b", "serial"]),
@@ -106,7 +109,7 @@ def in_shell(name):
         (folder / "here").mkdir()
         (folder / "here/only-file.npy").touch()
         told = folder / "bin/flynn"
-        told.write_text(f'#!/bin/sh\ncase "$*" in\n*--words* | *--variants* | --exercises) exec {FLYNN} "$@" ;;\nesac\n'
+        told.write_text(f'#!/bin/sh\ncase "$*" in\n*--words* | *--glossary* | *--variants* | --exercises) exec {FLYNN} "$@" ;;\nesac\n'
                         f'echo "$@" > {folder}/words.new && mv {folder}/words.new {folder}/words\n')
         told.chmod(0o755)
         shell = Shell(name, folder)
@@ -124,14 +127,17 @@ def in_shell(name):
 
 
 def man_pages():
-    """A page for each command, without a warning of troff's where that is installed."""
+    """A page for each command, without a warning of troff's where that is installed; `flynn`'s has the glossary."""
     words = subprocess.run([FLYNN, "help", "--words"], capture_output=True, text=True, check=True).stdout
     names = ["flynn", *(f"flynn-{line.split(chr(9))[0]}" for line in words.splitlines())]
-    failed = 0
+    failed = ".B roofline\n" not in (SHARE / "man/man1/flynn.1").read_text()
     for name in names:
         page = SHARE / f"man/man1/{name}.1"
         text = page.read_text()
-        failed += (".SH NAME\n" + name.replace("-", "\\-")) not in text
+        short = re.search(r"^\.SH NAME\n(\S+) \\- [a-z][^.]*\n\.SH SYNOPSIS", text, re.MULTILINE)
+        if not short or short[1] != name.replace("-", "\\-"):
+            failed += 1
+            print(f"FAILED: {page.name}: NAME is not a phrase: {text[:200]}")
         if shutil.which("groff"):
             shown = subprocess.run(["groff", "-ww", "-man", "-Tascii", "-P-cbou", page], capture_output=True, text=True,
                                    check=True)

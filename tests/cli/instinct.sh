@@ -72,6 +72,9 @@ while IFS='|' read -r words right; do
 done <<'END'
 conv --size=32 -b serial            | flynn convolve --size=32 -b serial
 help conv                           | flynn help convolve
+help rooflin                        | flynn help roofline
+help with-copis                     | flynn help with copies
+roofline                            | flynn help roofline
 convolve2d --size=32 -b serial      | flynn convolve --size=32 -b serial
 convolv --size=32 -b serial         | flynn convolve --size=32 -b serial
 max --size=9 -b serial              | flynn maximum --size=9 -b serial

@@ -99,7 +99,7 @@ END
 race="two passes give different results: .*: a race?\|: line [0-9]*: thread .* both write \|: line [0-9]*: thread .*, which thread "
 # beyond LINE ARRAY SIZE: the same for a write to the array's element SIZE.
 beyond() {
-    echo "writes behind $2: element $3 of an array of $3\|: line $1: thread [0-9]* of block [0-9]* [a-z]* [a-z]*\[$3\], beyond its $3 el"
+    echo "writes beyond $2: element $3 of an array of $3\|: line $1: thread [0-9]* of block [0-9]* [a-z]* [a-z]*\[$3\], beyond its $3 el"
 }
 # right FILE ARGUMENT...: exit code 0, and nothing is said of it.
 right() {
@@ -216,6 +216,25 @@ case $gpus in
     exit
     ;;
 esac
+
+# The commands of docs/kernels/README.md as they stand there, from its folder: they need no other file.
+page() {
+    local line words expected commands=0
+    while IFS= read -r line; do
+        eval "words=(${line#*flynn })"
+        expected=0
+        ! grep -q "^/\* WRONG: " "${words[1]}" || expected=1
+        case $line in
+        *search_sorted_equal.hip*random:500,*) expected=0 ;; # it is wrong for equal numbers alone
+        *--warp=64*) expected=1 ;;                          # it is right for warps of 32
+        esac
+        FLYNN_BACKEND=hip-cpu run "${words[@]}" "${quick[@]}"
+        check "docs/kernels: $line" test "$status" = $expected
+        commands=$((commands + 1))
+    done < <(grep '^    flynn ' README.md)
+    check "docs/kernels: each question has a command" test $commands -gt 20
+}
+cd "$kernels" && page && cd "$work/files" || exit
 
 # ------------------------------------------------------------------------------------------------------- what it does
 

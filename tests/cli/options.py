@@ -407,7 +407,12 @@ def as_help(command):
     is_equal(told, [name for name in OPTIONS[command] if name not in seldom(command)], "the options")
     wrapped = [line for line in lines if line.startswith(" " * 20)]
     assert not wrapped, f"an option has more than a line: {wrapped}"
-    is_equal(Run(["help", command]).must().out, text, "flynn help")
+    shown = Run(["help", command]).must().out
+    word = {word.lower(): word for word in GLOSSARY}.get(command)
+    if word:
+        assert shown.startswith(word + ": ") and shown.endswith("\n\n" + text), f"flynn help: {shown}"
+    else:
+        is_equal(shown, text, "flynn help")
 
 
 def examples(command):
@@ -443,6 +448,16 @@ def variants(_):
     found = Run(["help", "--variants", "sort"]).must().out.split()
     is_equal(sorted(found), sorted({v["variant"] for v in VARIANTS if v["operation"] == "sort"} | {"auto", "reference"} & set(found)), "its variants")
     Run(["help", "--variants"]).must(2)
+
+
+def glossary(_):
+    """Each word is described by `flynn help WORD`, in lines of at most 80 columns."""
+    assert len(GLOSSARY) > 100 and {"roofline", "spread", "with copies", "SIMT"} <= set(GLOSSARY), GLOSSARY
+    for word, what in GLOSSARY.items():
+        text = Run(["help", *word.split()]).must().out.split("\n\n")[0]
+        is_equal(re.sub(r"\s+", " ", text).strip(), f"{word}: {what}", word)
+        assert max(map(len, text.splitlines())) <= 80, text
+    is_equal(Run(["help", "with-copies"]).must().out, Run(["help", "With", "Copies"]).must().out, "another spelling")
 
 
 def usage(command):
@@ -867,6 +882,7 @@ OWN = {
     ("help", "man"): man,
     ("help", "words"): words,
     ("help", "variants"): variants,
+    ("help", "glossary"): glossary,
     ("increment", "shape"): lambda c: in_row(c, "shape", "shape", "4x3", "2x6", inputs=(c,)),
     ("increment", "in-place"): in_place,
     ("sort", "in-place"): in_place,
@@ -1160,6 +1176,7 @@ def attempt(case):
 
 os.chdir(folder := tempfile.mkdtemp(prefix="flynn-options."))
 HELP = {c: Run(["help", "--long", c]).must().out for c in re.findall(r"^  ([a-z]\S*) ", Run(["--help"]).must().out, re.M)}
+GLOSSARY = dict(line.split("\t") for line in Run(["help", "--glossary"]).must().out.splitlines())
 OPTIONS = {c: dict(re.findall(r"^ +(?:-\w, +)?--([a-z-]+)(\[?=\S+)?", text, re.M))
            for c, text in HELP.items()}
 TAKES_VALUE = {option: value.startswith("=") for listed in OPTIONS.values() for option, value in listed.items()}

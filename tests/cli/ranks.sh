@@ -656,7 +656,7 @@ done
 FLYNN_LINK=nothing refused "another link" 3 "no usable MPI" sort --ranks=2
 ranked "$first" 1 sort --ranks=2
 check "--ranks under a launcher: exit code 2" [ "$status" = 2 ]
-check "one line" told "a launcher began this process"
+check "one line" told "a launcher started this process"
 # Open MPI would give each process one processor, and MPICH all of them.
 threads=$OMP_NUM_THREADS
 unset OMP_NUM_THREADS OMPI_MCA_hwloc_base_binding_policy

@@ -197,7 +197,7 @@ Test(expression, columns)
 #define ONE_LINE "a backslash cannot stand in an expression"
 #define ASSIGNS "this assigns, an expression only computes: write the value alone"
 #define QUOTES "a text or character in quotes cannot stand in an expression"
-#define DIRECTIVE "'#' begins a directive: an expression has none"
+#define DIRECTIVE "'#' starts a directive: an expression has none"
 #define COMMA "',' stands between the arguments of a function only"
 
 Test(expression, errors)
@@ -207,7 +207,7 @@ Test(expression, errors)
         {"f", "", "1:1: an empty expression"},
         {"f", " \n/* x */ // y\n", "1:1: an empty expression"},
         {"f", "x;", "1:2: ';' ends a statement: an expression has none"},
-        {"f", "{x}", "1:1: '{' begins statements: an expression has none; a function in C goes into a file"},
+        {"f", "{x}", "1:1: '{' starts statements: an expression has none; a function in C goes into a file"},
         {"f", "x}", "1:2: '}' ends statements: an expression has none"},
         {"f", "x = 1", "1:3: '=' assigns, an expression only computes: '==' compares"},
         {"f", "x += 1", "1:3: " ASSIGNS},
@@ -220,9 +220,9 @@ Test(expression, errors)
         {"f", "%:define x", "1:1: " DIRECTIVE},
         {"f", "x + \"y\"", "1:5: " QUOTES},
         {"f", "'a' + x", "1:1: " QUOTES},
-        {"f", "x + \"y", "1:5: the text that begins here does not end in its line"},
-        {"f", "max(x, \"y", "1:8: the text that begins here does not end in its line"},
-        {"f", "x + /* y", "1:5: the comment that begins here does not end"},
+        {"f", "x + \"y", "1:5: the text that starts here does not end in its line"},
+        {"f", "max(x, \"y", "1:8: the text that starts here does not end in its line"},
+        {"f", "x + /* y", "1:5: the comment that starts here does not end"},
         {"f", "x + \\\n1", "1:5: " ONE_LINE},
         {"f", "x\n// \\", "2:4: " ONE_LINE},
         {"f", "x[0]", "1:2: '[' takes an element of an array: x is a number, one element of the input"},
@@ -239,18 +239,18 @@ Test(expression, errors)
         {"f", "x)", "1:2: ')' closes nothing"},
         {"f", ")", "1:1: ')' closes nothing"},
         {"f", "(x]", "1:3: ']' closes nothing"},
-        {"f", "()", "1:1: a value is missing behind '('"},
+        {"f", "()", "1:1: a value is missing after '('"},
         /* values and operators */
-        {"f", "x +", "1:3: a value is missing behind '+'"},
+        {"f", "x +", "1:3: a value is missing after '+'"},
         {"f", "x + * 2", "1:5: a value is missing before '*'"},
-        {"f", "(x +) * 2", "1:4: a value is missing behind '+'"},
+        {"f", "(x +) * 2", "1:4: a value is missing after '+'"},
         {"f", "x x", "1:3: an operator is missing before 'x'"},
         {"f", "2 (x)", "1:3: an operator is missing before '('"},
         {"f", "x * * 2", "1:5: a value is missing before '*'"},
         {"f", "x ** 2", "1:3: C has no '**': write pow(x, y)"},
-        {"f", "x ? 1", "1:3: '?' has no ':' behind it: write condition ? value : other value"},
-        {"f", "(x ? 1) : 2", "1:4: '?' has no ':' behind it: write condition ? value : other value"},
-        {"f", "x ? : 1", "1:3: a value is missing behind '?'"},
+        {"f", "x ? 1", "1:3: '?' has no ':' after it: write condition ? value : other value"},
+        {"f", "(x ? 1) : 2", "1:4: '?' has no ':' after it: write condition ? value : other value"},
+        {"f", "x ? : 1", "1:3: a value is missing after '?'"},
         {"f", "x : 1", "1:3: ':' has no '?' before it"},
         {"f", "0 < x < 1", "1:7: C does not compare three: write x < y && y < z"},
         {"ff", "x <= y > 1 + x", "1:8: C does not compare three: write x < y && y < z"},
@@ -313,11 +313,11 @@ Test(expression, errors)
         {"f", "1 + max(x)", "1:5: max takes 2 arguments, not 1"},
         {"f", "isnan((int)x)", "1:1: isnan takes a real number, and this is an integer"},
         {"f", "log(,x)", "1:5: a value is missing before ','"},
-        {"f", "log(x,)", "1:6: a value is missing behind ','"},
+        {"f", "log(x,)", "1:6: a value is missing after ','"},
         {"f", "log(x x)", "1:7: an operator is missing before 'x'"},
         {"f", "(int *)x", "1:6: a number cannot be cast to a pointer"},
         {"f", "(int x)", "1:6: an operator is missing before 'x'"},
-        {"f", "(int)", "1:5: a value is missing behind ')'"},
+        {"f", "(int)", "1:5: a value is missing after ')'"},
         {"f", "(long double)x",
          "1:2: no number is cast to this type; the types are float, double, int, long, int8_t, int16_t, "
          "int32_t, int64_t, uint8_t, bool"},

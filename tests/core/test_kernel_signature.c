@@ -294,19 +294,19 @@ Test(kernel_signature, mistakes)
         {"__global__ void k(uint2 x) { }",
          "1:19: 'uint2' alone is no argument: give the kernel its members as numbers"},
         {"__global__ void k(uint5 *x) { }", "1:19: 'uint5' is not a type of a number"},
-        {"__global__ void k(unsigned int2 *x) { }", "1:34: 'x' stands behind 'int2': is a ',' missing?"},
+        {"__global__ void k(unsigned int2 *x) { }", "1:34: 'x' follows 'int2': is a ',' missing?"},
         {"__global__ void k(int "
          "\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9"
          "\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9 n) "
          "{ }",
-         "1:72: 'n' stands behind "
+         "1:72: 'n' follows "
          "'\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9"
          "\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9...': is a ',' "
          "missing?"},
         {"__global__ void k(long double x) { }", "1:19: 'long' is not a type of a number"},
         {"__global__ void k(float *) { }", "1:19: a parameter without a name"},
         {"__global__ void k(float *x, ) { }", "1:29: a parameter is missing"},
-        {"__global__ void k(float *x int n) { }", "1:28: 'int' stands behind 'x': is a ',' missing?"},
+        {"__global__ void k(float *x int n) { }", "1:28: 'int' follows 'x': is a ',' missing?"},
         {"__global__ void k(float &x) { }", "1:25: '&' cannot stand in a kernel's parameter"},
         {"struct s { int n; };\n__global__ void k(s x) { }", "2:19: 's' is a type of the text's own; a kernel takes"},
         {"struct s { int *n; };\n__global__ void k(s *x) { }", "2:19: 's' is a type of the text's own; a kernel takes"},

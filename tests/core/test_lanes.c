@@ -217,7 +217,7 @@ Test(lanes, texts_that_are_not)
          "1:44: not of the statements that the lanes have: 'goto'"},
         {"double f(double x) { while (x > 1) x = sin(x) * 2; return x; }", "1:40: not one of vectors: 'sin'"},
         {"int g(int n) { return n; }\nint f(int n) { while (n > 1) n = g(n) / 2; return n; }",
-         "2:1: stands behind the one function: 'int'"},
+         "2:1: follows the one function: 'int'"},
         {"#define N 4\nint f(int n) { while (n > N) n /= 2; return n; }",
          "1:1: not the type of a function: '#define N 4'"},
         {"int f(int n) { int a[4] = {0}; while (n > 1) n /= 2; return n + a[0]; }", "1:21: not expected here: '['"},

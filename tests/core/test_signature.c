@@ -232,7 +232,7 @@ Test(signature, clean_text)
 #define NO_PARAMETER "no parameter: a function of map takes a number of each input"
 #define INCLUDES "only math.h, stdint.h, stdbool.h and hip/hip_runtime.h can be included, and need not be"
 #define RETURN "a carriage return alone: a line ends with a newline"
-#define BACKSLASH "blanks stand behind the backslash that ends this line"
+#define BACKSLASH "blanks follow the backslash that ends this line"
 #define SPLIT "the backslash that ends the line before splits a word or mark"
 #define CXX "R\"(...)\", and ' in a number, are of C++, and this text is also compiled as C"
 #define DIRECTIVE "#line would move the places of errors: leave it out"
@@ -249,11 +249,11 @@ Test(signature, errors)
         {"int f(int x) {\n return x]; }", "2:10: ']' cannot close the '{' of line 1, column 14"},
         {"int f(int x) { return x; }\n}", "2:1: '}' closes nothing"},
         {")", "1:1: ')' closes nothing"},
-        {"int f(int x) { return x; /* }", "1:26: the comment that begins here does not end"},
-        {"#define A /*\nint f(int x) { return x; }", "1:11: the comment that begins here does not end"},
-        {"int f(int x) { return \"x; }\n\"", "1:23: the text that begins here does not end in its line"},
-        {"int f(int x) { return 'x; }", "1:23: the character that begins here does not end in its line"},
-        {"int f(int x) { return '\\'; }", "1:23: the character that begins here does not end in its line"},
+        {"int f(int x) { return x; /* }", "1:26: the comment that starts here does not end"},
+        {"#define A /*\nint f(int x) { return x; }", "1:11: the comment that starts here does not end"},
+        {"int f(int x) { return \"x; }\n\"", "1:23: the text that starts here does not end in its line"},
+        {"int f(int x) { return 'x; }", "1:23: the character that starts here does not end in its line"},
+        {"int f(int x) { return '\\'; }", "1:23: the character that starts here does not end in its line"},
         {"int f(int x) { return x; } // \\ ", "1:1: a backslash ends the text"},
         {"real f(int x) { return x; }", "1:1: 'real' " TYPES},
         {"int f(real x) { return x; }", "1:7: 'real' " TYPES},
@@ -277,7 +277,7 @@ Test(signature, errors)
         {"int f(int x, float) { return 0; }", "1:14: parameter 2 has no name"},
         {"int f(int x,) { return 0; }", "1:13: a parameter is missing"},
         {"int f(,int x) { return 0; }", "1:7: a parameter is missing"},
-        {"int f(int x int y) { return 0; }", "1:13: 'int' stands behind 'x': is a ',' missing?"},
+        {"int f(int x int y) { return 0; }", "1:13: 'int' follows 'x': is a ',' missing?"},
         {"int f(int x = 3) { return x; }", "1:13: '=' cannot stand in a parameter"},
         {"int f(int a, int b, int c, int d, int e, int g, int h, int i, int j) { return a; }",
          "1:63: more than 8 parameters"},
@@ -314,7 +314,7 @@ Test(signature, errors)
         {"// a\r#include <stdio.h>\n", "1:5: " RETURN},
         {"int a;\r#include <stdio.h>\n", "1:7: " RETURN},
         {"#define A a\r#include <stdio.h>\n", "1:12: " RETURN},
-        {"int a = 1; \"a\r\"", "1:12: the text that begins here does not end in its line"},
+        {"int a = 1; \"a\r\"", "1:12: the text that starts here does not end in its line"},
         {"// a \\ \n#include <stdio.h>\n", "1:6: " BACKSLASH},
         {"#define A \\\t\n#include <stdio.h>\n", "1:11: " BACKSLASH},
         {"/\\\n* /* */ #include <stdio.h>\n", "2:1: " SPLIT},
@@ -326,7 +326,7 @@ Test(signature, errors)
         {"char *a = R\"a(\")/*)a\";\n#include <stdio.h>\n/**/", "1:12: " CXX},
         {"int a = 1'2 + \"'/*\";\n#include <stdio.h>\n/**/", "1:9: " CXX},
         {"#define A 1'2 \"'/*\"\n#include <stdio.h>\n/**/", "1:1: " CXX},
-        {"#error isn't /*\n#include <stdio.h>\n/**/", "1:11: a comment behind a quote that does not end in its line"},
+        {"#error isn't /*\n#include <stdio.h>\n/**/", "1:11: a comment after a quote that does not end in its line"},
         {"#error 'a' /*\n#include <stdio.h>\n*/",
          "1:1: a comment in #error or #warning, where some compilers have none"},
         /* longer than what a message shows of it, also where that would cut a character */

@@ -1,7 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""The documentation hangs together: every relative link in README.md, BENCHMARKS.md and docs/ leads to something that is there,
-every page of an exercise is in the index, and every command of `flynn --help` that is an exercise has a page. CHANGELOG.md and
-CITATION.cff are of this version, with one date or none. Actions in workflows are named by a commit, with the release in a comment.
+"""The documentation hangs together: every relative link in README.md, BENCHMARKS.md and docs/ leads to something that is there
+and its #part to a heading, every page of an exercise is in the index, and every command of `flynn --help` that is an exercise has a page.
+CHANGELOG.md and CITATION.cff are of this version, with one date or none. Actions in workflows are named by a commit, with the
+release in a comment.
+
+docs_links.py PREFIX: the pages that an installation has in PREFIX/share/doc/flynn, whose links lead to files of the installation.
 
 For ctest: FLYNN_SOURCE and FLYNN name the source folder and the command.
 """
@@ -11,7 +14,8 @@ import re
 import subprocess
 import sys
 
-SOURCE = pathlib.Path(os.environ["FLYNN_SOURCE"])
+INSTALLED = sys.argv[1:]
+SOURCE = pathlib.Path(INSTALLED[0] if INSTALLED else os.environ["FLYNN_SOURCE"])
 PAGES = SOURCE / "docs" / "exercises"
 # Commands that are not exercises: they show machines and backends, or run exercises together.
 OTHERS = {"info", "list", "show", "doctor", "compare", "sweep", "ceiling", "taxonomy", "laws", "report", "help"}
@@ -27,11 +31,21 @@ def links(page):
     return LINK.findall(re.sub(r"(?<!\[)`[^`\n]*`(?!\])", "", text))
 
 
+def headings(page):
+    """The parts that a link to the page may name, as GitHub makes them of headings."""
+    titles = re.findall(r"^#+ (.+)$", FENCE.sub("", page.read_text(encoding="utf-8")), re.MULTILINE)
+    titles = [re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", title) for title in titles]
+    return {re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-") for title in titles}
+
+
 def broken(page):
     for target in links(page):
-        if re.match(r"[a-z]+:", target) or target.startswith("#"):
+        if re.match(r"[a-z]+:", target):
             continue
-        path = (page.parent / target.split("#")[0]).resolve()
+        name, _, part = target.partition("#")
+        path = (page.parent / name).resolve() if name else page
+        if part and path.suffix == ".md" and path.exists() and part not in headings(path):
+            yield f"{page.relative_to(SOURCE)}: {target}: the page has no such heading"
         if not path.exists():
             yield f"{page.relative_to(SOURCE)}: {target} is not there"
         elif SOURCE.resolve() not in path.parents:
@@ -85,7 +99,18 @@ def unpinned():
                 yield f"{workflow.name}: {line.strip()} names no commit and its release"
 
 
+def installed():
+    pages = sorted((SOURCE / "share/doc/flynn").rglob("*.md"))
+    assert len(pages) > 20, pages
+    found = [problem for page in pages for problem in broken(page)]
+    print(*found, sep="\n", file=sys.stderr)
+    print(f"{len(pages)} installed pages: {len(found)} problems")
+    return 1 if found else 0
+
+
 def main():
+    if INSTALLED:
+        sys.exit(installed())
     pages = sorted({*SOURCE.glob("*.md"), *(SOURCE / "docs").rglob("*.md")})
     names = commands()
     assert len(pages) >= 5 and len(names) >= 3 and "convolve" in names, "the pages or the commands were not found"

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """quantities.py [--write]: whether docs/schema and docs/commands/output.md have the quantities of a result as
-apps/view/fields.c describes them, which `flynn --quantities` lists. With --write they get what it lists.
+apps/view/fields.c describes them, which `flynn --quantities` lists, and docs/glossary.md the words that `flynn help
+--glossary` lists: among these each column of each command. With --write the pages get what is listed.
 
 For ctest: FLYNN names the command, FLYNN_SOURCE the source folder.
 """
@@ -14,6 +15,7 @@ import sys
 SOURCE = pathlib.Path(os.environ["FLYNN_SOURCE"])
 SCHEMA = SOURCE / "docs/schema/flynn-2.schema.json"
 PAGE = SOURCE / "docs/commands/output.md"
+GLOSSARY = SOURCE / "docs/glossary.md"
 
 
 def in_schema(quantities):
@@ -35,14 +37,35 @@ def in_page(quantities, with_title):
                           for q in quantities if bool(q["title"]) == with_title)
 
 
+def flynn(*words):
+    return subprocess.run([os.environ["FLYNN"], *words], check=True, capture_output=True, text=True).stdout
+
+
+def in_glossary(lines):
+    return "| word | meaning |\n|---|---|\n" + "".join(f"| {word} | {what} |\n" for word, what in lines)
+
+
+def columns_without_word(words):
+    """The columns that --columns of any command takes and the glossary lacks."""
+    known, columns = {word.replace(" ", "-") for word, _ in words}, set()
+    for command in re.findall(r"^(\w+)\t", flynn("help", "--words"), re.MULTILINE):
+        columns |= set(re.findall(r"^--columns=(\S+)\t", flynn("help", "--words", command), re.MULTILINE))
+    assert len(columns) > 100, columns
+    return sorted(columns - known)
+
+
 def main():
-    shown = subprocess.run([os.environ["FLYNN"], "--quantities"], check=True, capture_output=True, text=True).stdout
-    quantities = json.loads(shown)["quantities"]
+    quantities = json.loads(flynn("--quantities"))["quantities"]
     assert len(quantities) > 20
+    words = [line.split("\t") for line in flynn("help", "--glossary").splitlines()]
+    missing = columns_without_word(words) + [q["title"] for q in quantities if q["title"] and q["title"] not in dict(words)]
+    for column in missing:
+        print(f"apps/look/glossary.c has no word for the column '{column}'", file=sys.stderr)
     parts = [
         (SCHEMA, r'(    "quantities": \{\n.*?"properties": \{\n)(.*?)(      \}\n    \})', in_schema(quantities)),
         (PAGE, r"(<!-- columns [^\n]*-->\n)(.*?)(<!-- end -->\n)", in_page(quantities, True)),
         (PAGE, r"(<!-- other [^\n]*-->\n)(.*?)(<!-- end -->\n)", in_page(quantities, False)),
+        (GLOSSARY, r"(<!-- words [^\n]*-->\n)(.*?)(<!-- end -->\n)", in_glossary(words)),
     ]
     wrong = 0
     for path, pattern, wanted in parts:
@@ -56,10 +79,11 @@ def main():
             continue
         wrong += 1
         for line in sorted(set(found[2].splitlines()) ^ set(wanted.splitlines())):
-            print(f"{path.name}: {'not of' if line in found[2] else 'lacks what is in'} apps/view/fields.c: {line}",
+            print(f"{path.name}: {'not of' if line in found[2] else 'lacks what is in'} what the command lists: {line}",
                   file=sys.stderr)
-    print(f"{len(quantities)} quantities, {wrong} of {len(parts)} places differ; tests/docs/quantities.py --write renews them")
-    sys.exit(wrong > 0)
+    print(f"{len(quantities)} quantities and {len(words)} words, {len(missing)} columns without one; {wrong} of {len(parts)} places differ; "
+          "tests/docs/quantities.py --write renews them")
+    sys.exit(wrong > 0 or bool(missing))
 
 
 if __name__ == "__main__":

@@ -253,7 +253,7 @@ Test(options, what_is_wrong_gets_one_line)
         {{"--backnd=omp"}, "--backnd: no such option; the nearest is --backend"},
         {{"--xyzzy"}, "--xyzzy: this command does not take it; expected one of --picture, --zoom,"},
         {{"a.npy", "--pagable", "b.npy"}, "--pagable: no such option"},
-        {{"--b=omp"}, "--b: more than one option begins so; expected one of --backend, --block"},
+        {{"--b=omp"}, "--b: more than one option starts so; expected one of --backend, --block"},
         {{"--block"}, "--block: the value is missing; expected --block=X[xY[xZ]]"},
         {{"--bloc"}, "--block: the value is missing"},
         {{"-o"}, "-o: the value is missing; expected -o FILE"},

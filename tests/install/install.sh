@@ -60,6 +60,15 @@ expect_whole() {
     for page in flynn flynn-sort flynn-batch; do
         [ -f "$prefix/share/man/man1/$page.1" ] || die "no man page $page"
     done
+    "${PYTHON:?}" -B "$FLYNN_SOURCE/tests/docs/docs_links.py" "$prefix" >"$work/log" 2>&1 || { cat "$work/log" >&2; die "links"; }
+    quietly "$CMAKE" -S "$prefix/share/doc/flynn/docs/examples" -B examples-build -DCMAKE_PREFIX_PATH="$prefix"
+    quietly "$CMAKE" --build examples-build
+    quietly examples-build/svd
+    # shellcheck disable=SC2046
+    for program in "$prefix"/share/doc/flynn/docs/examples/*.c; do
+        quietly "${CC:-cc}" -std=c11 "$program" -o program \
+            $(pkg-config --cflags --libs "$(grep -q '<flynn/bench.h>' "$program" && echo flynn-bench || echo flynn)")
+    done
     for file in bash-completion/completions/flynn zsh/site-functions/_flynn fish/vendor_completions.d/flynn.fish \
         doc/flynn/LICENSE doc/flynn/docs/schema/flynn-2.schema.json doc/flynn/docs/examples/sort.c; do
         [ -f "$prefix/share/$file" ] || die "no share/$file"
@@ -70,7 +79,7 @@ expect_whole() {
     grep -q serial "$work/out" || die "the installed command finds no plugin"
     "$prefix/bin/flynn" convolve --size=64 --repeat=1 --backend=serial,simd,omp >"$work/out" ||
         die "the installed exercise"
-    rm -rf cmake-build by-pkg-config timed-by-pkg-config
+    rm -rf cmake-build examples-build by-pkg-config timed-by-pkg-config program
 }
 
 quietly "$CMAKE" --install "$FLYNN_BUILD" --prefix "$work/first"

@@ -150,7 +150,7 @@ fl_status fl_convolve_window(fl_device *device, const fl_array *image, const fl_
     for (int d = 0; d < 2 && status == FL_OK; d++)
         if (at[d] < 0 || at[d] > full[d] || fl_array_shape(out, d) > full[d] - at[d])
             status = core_fail(FL_E_ARGUMENT,
-                               "%s: the window begins at %lld and has %lld elements in dimension %d; the full result "
+                               "%s: the window starts at %lld and has %lld elements in dimension %d; the full result "
                                "has %lld",
                                name, (long long)at[d], (long long)fl_array_shape(out, d), d, (long long)full[d]);
     if (status == FL_OK)

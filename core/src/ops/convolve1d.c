@@ -140,7 +140,7 @@ fl_status fl_convolve1d_window(fl_device *device, const fl_array *signal, const 
     if (status == FL_OK && (at < 0 || at > full || fl_array_size(out) > full - at))
         status =
             core_fail(FL_E_ARGUMENT,
-                      "%s: the window begins at %" PRId64 " and has %" PRId64 " elements; the full result has %" PRId64,
+                      "%s: the window starts at %" PRId64 " and has %" PRId64 " elements; the full result has %" PRId64,
                       name, at, fl_array_size(out), full);
     if (status == FL_OK)
         status = check_out(signal, kernel, out, fl_array_size(out));

@@ -165,7 +165,7 @@ static bool fits(const fl_link *link)
 }
 
 static const char cure[] =
-    "begin the processes with the launcher of the link's MPI: its mpirun, or srun --mpi=pmix for "
+    "start the processes with the launcher of the link's MPI: its mpirun, or srun --mpi=pmix for "
     "Open MPI, srun --mpi=pmi2 for MPICH";
 
 static fl_status none_fits(const char *variable)
@@ -183,10 +183,10 @@ static fl_status none_fits(const char *variable)
     }
     if (links.count == 0)
         return core_fail(FL_E_UNAVAILABLE,
-                         "a launcher began this process (%s is set), and no link is built: install an MPI "
+                         "a launcher started this process (%s is set), and no link is built: install an MPI "
                          "(libopenmpi-dev or libmpich-dev) and build flynn again",
                          variable);
-    return core_fail(FL_E_UNAVAILABLE, "a launcher began this process (%s is set), and no link fits%s%s%s", variable,
+    return core_fail(FL_E_UNAVAILABLE, "a launcher started this process (%s is set), and no link fits%s%s%s", variable,
                      causes, loaded ? "; " : "", loaded ? cure : "");
 }
 
@@ -203,7 +203,7 @@ static fl_status choose(const char *variable, const fl_link **chosen)
             return FL_OK;
         }
         if (wanted && l->link) /* that MPI may end this process with another exit code */
-            return core_fail(FL_E_UNAVAILABLE, "FLYNN_LINK=%s: another launcher began this process (%s is set); %s",
+            return core_fail(FL_E_UNAVAILABLE, "FLYNN_LINK=%s: another launcher started this process (%s is set); %s",
                              wanted, variable, cure);
         if (wanted)
             return core_fail(FL_E_UNAVAILABLE, "FLYNN_LINK=%s: %s; %s", wanted, l->fault.cause, l->fault.cure);
@@ -245,7 +245,7 @@ static fl_status join(const char *variable, int count, double timeout, const fl_
     if (count > 0 && count != info->size) {
         const int seen = info->size;
         chosen->close();
-        return core_fail(FL_E_UNAVAILABLE, "the launcher began %d processes, of which %s sees %d; %s", count,
+        return core_fail(FL_E_UNAVAILABLE, "the launcher started %d processes, of which %s sees %d; %s", count,
                          chosen->name, seen, cure);
     }
     *link = chosen;

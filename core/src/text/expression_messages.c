@@ -18,12 +18,12 @@ static const char *cause_of(const core_token *token)
         const char *mark, *cause;
     } causes[] = {
         {";", "';' ends a statement: an expression has none"},
-        {"{", "'{' begins statements: an expression has none; a function in C goes into a file"},
+        {"{", "'{' starts statements: an expression has none; a function in C goes into a file"},
         {"}", "'}' ends statements: an expression has none"},
         {"=", "'=' assigns, an expression only computes: '==' compares"},
         {"++", "'++' changes a value, an expression only computes: write x + 1"},
         {"--", "'--' changes a value, an expression only computes: write x - 1, or - -x"},
-        {"#", "'#' begins a directive: an expression has none"},
+        {"#", "'#' starts a directive: an expression has none"},
         {"[", "'[' takes an element of an array: x is a number, one element of the input"},
         {")", "')' closes nothing"},
         {"]", "']' closes nothing"},
@@ -33,7 +33,7 @@ static const char *cause_of(const core_token *token)
     if (token->kind == CORE_TOKEN_TEXT)
         return "a text or character in quotes cannot stand in an expression";
     if (token->kind == CORE_TOKEN_DIRECTIVE)
-        return "'#' begins a directive: an expression has none";
+        return "'#' starts a directive: an expression has none";
     if (token->kind == CORE_TOKEN_MARK && token->length > 1 && token->at[token->length - 1] == '=' &&
         !strchr("=!<>", *token->at))
         return "this assigns, an expression only computes: write the value alone";
@@ -85,7 +85,7 @@ fl_status core_parser_fail_at_value(core_parser *p)
     if (core_token_is(token, "*") && core_token_is(&p->before, "*") && token->at == p->before.at + 1)
         return core_parser_fail(p, &p->before, "C has no '**': write pow(x, y)");
     if (closes && p->before.length > 0)
-        return core_source_fail(p->error, p->before.line, p->before.column, "a value is missing behind '%s'",
+        return core_source_fail(p->error, p->before.line, p->before.column, "a value is missing after '%s'",
                                 core_token_show(&p->before).text);
     if (cause)
         return core_parser_fail(p, token, cause);

@@ -324,7 +324,7 @@ static fl_status read_expression(core_parser *p, core_value *of)
         if (status == FL_OK && !next_is(p, ":"))
             status =
                 p->token.kind == CORE_TOKEN_END || next_is(p, ")") || next_is(p, ",")
-                    ? core_parser_fail(p, &question, "'?' has no ':' behind it: write condition ? value : other value")
+                    ? core_parser_fail(p, &question, "'?' has no ':' after it: write condition ? value : other value")
                     : core_parser_fail_behind_value(p);
         if (status == FL_OK)
             status = advance(p);

@@ -71,7 +71,7 @@ static fl_status add_word(parameter_reader *p, const kernel_cut *cut, const core
                                 core_token_show(token).text);
     p->first = p->first.length == 0 ? *token : p->first;
     if (p->name.length > 0)
-        return core_source_fail(error, token->line, token->column, "'%s' stands behind '%s': is a ',' missing?",
+        return core_source_fail(error, token->line, token->column, "'%s' follows '%s': is a ',' missing?",
                                 core_token_show(token).text, core_token_show(&p->name).text);
     if (p->type.pointers == 0 && kernel_type_add(&p->type, cut, token))
         return FL_OK;

@@ -99,7 +99,7 @@ static fl_status read_parameter(head_reader *h, core_signature *signature, core_
             return core_source_fail(h->error, token->line, token->column, "'%s' cannot stand in a parameter",
                                     core_token_show(token).text);
         if (name.length > 0)
-            return core_source_fail(h->error, token->line, token->column, "'%s' stands behind '%s': is a ',' missing?",
+            return core_source_fail(h->error, token->line, token->column, "'%s' follows '%s': is a ',' missing?",
                                     core_token_show(token).text, core_token_show(&name).text);
         if (core_type_add(&type, token))
             continue;

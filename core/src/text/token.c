@@ -104,7 +104,7 @@ static fl_status skip_comment(core_reader *r, core_text_error *error)
             new_line(r);
         }
     }
-    return core_source_fail(error, line, column, "the comment that begins here does not end");
+    return core_source_fail(error, line, column, "the comment that starts here does not end");
 }
 
 static fl_status skip_blanks(core_reader *r, core_text_error *error)
@@ -116,7 +116,7 @@ static fl_status skip_blanks(core_reader *r, core_text_error *error)
         if (is_doubtful_end(r->at))
             return core_source_fail(error, r->line, column_of(r),
                                     *r->at == '\r' ? "a carriage return alone: a line ends with a newline"
-                                                   : "blanks stand behind the backslash that ends this line");
+                                                   : "blanks follow the backslash that ends this line");
         if (*r->at == '\n') {
             r->at++;
             new_line(r);
@@ -200,7 +200,7 @@ static fl_status skip_apostrophe(core_reader *r, core_text_error *error)
 
     while (!is_line_end(r->at)) {
         if (r->at[0] == '/' && (r->at[1] == '*' || r->at[1] == '\\'))
-            return core_source_fail(error, line, column, "a comment behind a quote that does not end in its line");
+            return core_source_fail(error, line, column, "a comment after a quote that does not end in its line");
         if (!skip_joined_line(r))
             r->at++;
     }
@@ -265,7 +265,7 @@ fl_status core_token_next(core_reader *r, core_token *token, core_text_error *er
         token->kind = CORE_TOKEN_TEXT;
         if (!skip_quoted(r, false))
             status =
-                core_source_fail(error, token->line, token->column, "the %s that begins here does not end in its line",
+                core_source_fail(error, token->line, token->column, "the %s that starts here does not end in its line",
                                  *token->at == '"' ? "text" : "character");
     } else if (first && (*r->at == '#' || (r->at[0] == '%' && r->at[1] == ':'))) {
         token->kind = CORE_TOKEN_DIRECTIVE;

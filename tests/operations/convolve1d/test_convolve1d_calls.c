@@ -147,7 +147,7 @@ ON_EVERY_BACKEND(convolve1d, windows)
             fl_array_free(out);
         }
         must(fl_array_create(device, FL_F32, 1, &size, &out));
-        expect_argument_error(fl_convolve1d_window(device, a, b, -1, out, NULL), "begins at -1");
+        expect_argument_error(fl_convolve1d_window(device, a, b, -1, out, NULL), "starts at -1");
         expect_argument_error(fl_convolve1d_window(device, a, b, taps[k], out, NULL), "the full result has");
         free_arrays(a, b, out);
         matrix_free(&signal);

@@ -302,7 +302,7 @@ static void read_function(lanes_reader *r)
     lanes_demand(r, "{");
     read_block(r, &body);
     if (r->token.kind != CORE_TOKEN_END)
-        lanes_refuse(r, &r->token, "stands behind the one function");
+        lanes_refuse(r, &r->token, "follows the one function");
 }
 
 fl_status lanes_read(const char *clean, lanes_function *function, core_text_error *why)
