@@ -392,6 +392,8 @@ void report_page_write(FILE *out, const void *of)
     for (const char *const *line = report_style; *line; line++)
         fputs(*line, out);
     fputs("</style></head><body><main>\n<p class=kicker>Flynn report</p>\n", out);
+    if (*page->without.text)
+        html_print(out, "<p class=note>Without plots: %s.</p>\n", page->without.text);
     put_failures(out, page);
     for (int m = 0; m < page->machine_count; m++)
         put_machine(out, &page->machines[m]);

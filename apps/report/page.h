@@ -33,6 +33,7 @@ typedef struct report_page {
     int picture_count;
     report_picture *pictures;
     json_t *sources; /* a list of names: what the page was made from */
+    problem without; /* its text: why the page has tables alone; "": it has plots */
 } report_page;
 
 /* The lines of style.css, ended by NULL. */

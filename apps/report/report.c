@@ -63,7 +63,8 @@ static const char summary[] =
     "The files are from flynn compare (also --against), ceiling, sweep, laws, taxonomy, batch, or a single exercise; "
     "documents "
     "of one host are shown together. Without a file it runs flynn compare. The page loads nothing from the network, "
-    "and can be printed. gnuplot draws the plots. Exit status 1 if a check on the page failed.\v"
+    "and can be printed. gnuplot draws the plots; without it the page has tables alone. Exit status 1 if a check on "
+    "the page failed.\v"
     "\trun compare, and make report.html\n"
     "compare.json ceiling.json\tof what was saved\n";
 
@@ -368,6 +369,16 @@ static void free_page(report_page *page)
     json_decref(page->sources);
 }
 
+/* Without gnuplot the page has tables alone, unless the plots are asked for as files. */
+static void look_for_gnuplot(problem *without, const char *plots)
+{
+    if (gnuplot_find(without))
+        return;
+    if (plots)
+        fail(without->exit_code, "--plots=%s: %s", plots, without->text);
+    note("the page has tables alone: %s", without->text);
+}
+
 int command_report(int argc, char **argv)
 {
     report_options own = {.output = "report.html"};
@@ -383,7 +394,8 @@ int command_report(int argc, char **argv)
     options_parse(&line, argc, argv, &common);
     if (common.argument_count > 0)
         option_refuse(&common, TAKES_RUN, "the page is made from files");
-    must_do(gnuplot_find(&why) && file_check_writable(own.output, &why), &why); /* before the work starts */
+    must_do(file_check_writable(own.output, &why), &why); /* before the work starts */
+    look_for_gnuplot(&page.without, own.plots);
     if (own.plots && common.argument_count == 0) /* else after the files were read, because they may be wrong */
         make_folder(own.plots);
     page.pictures = memory_zeroed((size_t)own.picture_count, sizeof *page.pictures);
@@ -393,7 +405,7 @@ int command_report(int argc, char **argv)
         take(&page, load(common.arguments[i]), common.arguments[i]);
     if (common.argument_count == 0)
         take(&page, run_compare(&common, &own), "flynn compare");
-    for (int i = 0; i < page.machine_count; i++)
+    for (int i = 0; i < page.machine_count && !*page.without.text; i++)
         make_plots(&page.machines[i]);
     plots = all_plots(&page);
     if (own.plots)

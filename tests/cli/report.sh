@@ -7,8 +7,9 @@ quick=(--repeat=3 --warmup=0)
 
 gnuplot=$(command -v gnuplot) || gnuplot=
 if [ -z "$gnuplot" ]; then
-    echo "gnuplot is not installed: only this message is tested"
-    refused "no gnuplot" 3 "apt-get install gnuplot-nox" report none.json
+    echo "gnuplot is not installed: only the page without plots is tested"
+    ok "no gnuplot" report "$saved"/*.json -o no.html
+    check "a page without plots" bash -c 'grep -q "Without plots: gnuplot was not found" no.html && ! grep -q "<svg" no.html'
     summary
     exit
 fi
@@ -427,5 +428,11 @@ refused "a picture that is none" 2 broken.json report compare.json --picture=bro
 refused "a page that cannot be written" 4 nowhere report compare.json -o nowhere/page.html
 printf '#!/bin/bash\nPATH=/nonexistent exec %q "$@"\n' "$flynn" >"$work/without"
 chmod +x "$work/without"
-flynn=$work/without refused "no gnuplot" 3 "apt-get install gnuplot-nox" report compare.json -o no.html
+flynn=$work/without ok "no gnuplot" report "$saved"/*.json compare.json classes.json -o no.html
+check "is said" grep -q "the page has tables alone: gnuplot was not found.*apt-get install gnuplot-nox" "$work/err"
+check "and a page with all tables" page no.html '"svg" not in tags and "<h2>Times" not in t and "Roofline" not in s and
+    "Without plots: gnuplot was not found, which draws the plots; apt-get install gnuplot-nox" in s and
+    all(w in s for w in ("Comparison", "Ceilings", "bound by", "Steps", "All combinations", "Points", "Fits"))'
+flynn=$work/without refused "no gnuplot for plots as files" 3 "--plots=no: gnuplot was not found" report compare.json -o no2.html --plots=no
+check "without a page" test ! -e no2.html
 summary
