@@ -42,8 +42,18 @@ extern const char *const report_style[];
 /* How many results, exercises, runs of batches and images failed. */
 int report_failures(const report_page *page);
 
+/* What ran, what was right, fastest and noisy, the devices' limits, and the machine: the first lines of its part. */
+void report_headline_write(FILE *out, const json_t *data);
+
+/* The first line on two runs: how many of their pairs became faster, slower ... */
+void report_pairs_headline_write(FILE *out, const json_t *pairs);
+
 /* Writes a report_page. */
 void report_page_write(FILE *out, const void *of);
+
+/* The size of a result's work, as people name it: the shape of the first input, or the number of elements where there
+ * is none. */
+cell report_size(const json_t *row);
 
 /* kernel_s and total_s of each backend: a chart for each exercise, dtype and shape of the results, up to MOST_PLOTS. */
 void report_plots_times(report_plots *plots, const json_t *results);

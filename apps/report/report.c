@@ -202,18 +202,42 @@ static void complete(json_t *machine, json_t *other)
     }
 }
 
-/* What a signal or --max-time left out is among what did not run. */
+/* What a signal or --max-time left out. */
 static void add_stopped(json_t *data, const json_t *document)
 {
     char *text = stopped_text(document);
-    json_t *entry = json_new_object();
+    json_t *value = json_text(text);
 
-    json_put(entry, "backend", json_text("ended early"));
-    json_put(entry, "reason", json_text(text));
     if (*text)
-        add(data, "skipped", entry);
-    json_decref(entry);
+        add(data, "stopped", value);
+    json_decref(value);
     free(text);
+}
+
+/* Adds the document's results to one of its parts, where the page counts them. */
+static void keep_results(json_t *of, json_t *results)
+{
+    if (json_is_object(of) && json_is_array(results))
+        json_put(of, "results", json_incref(results));
+}
+
+/* Gives points of laws, or steps of a taxonomy, what their results have: the samples, what disturbed them, copies. */
+static void join_results(json_t *entries, const json_t *results)
+{
+    static const char *const keys[] = {"times_s", "disturbed", "h2d_s", "d2h_s", NULL};
+    json_t *entry, *value;
+    size_t i;
+
+    json_array_foreach(entries, i, entry)
+    {
+        const json_t *place = json_object_get(entry, "result"),
+                     *row = json_array_get(results, (size_t)json_integer_value(place));
+        for (const char *const *key = keys; json_is_integer(place) && *key; key++) {
+            value = json_object_get(row, *key);
+            if (value && !json_object_get(entry, *key))
+                json_put(entry, *key, json_incref(value));
+        }
+    }
 }
 
 /* Takes the reference to the document. */
@@ -234,8 +258,14 @@ static void take(report_page *page, json_t *document, const char *source)
     if (json_object_get(document, "best")) {
         add(data, "sweeps", document);
     } else if (laws) {
+        join_results(json_object_get(laws, "strong"), results);
+        join_results(json_object_get(laws, "weak"), results);
+        join_results(json_object_get(laws, "batch"), results);
+        keep_results(laws, results);
         add(data, "laws", laws); /* its results are of different sizes */
     } else if (json_is_object(taxonomy)) {
+        join_results(json_object_get(taxonomy, "steps"), results);
+        keep_results(taxonomy, results);
         add(data, "taxonomies", taxonomy);
         add_answers(data, taxonomy);
     } else {
