@@ -20,8 +20,8 @@ typedef struct report_machine {
     /* "machine": as the documents have it. Lists of all its documents: "results", "ceilings", "skipped", "failed",
      * "laws", "taxonomies", "batches" (values of "batch"), "sweeps" (whole documents), "wrong" (results, also of sweeps
      * and of taxonomies' answers, that failed their check), "unchecked" (results that nothing checks), "wrong_runs" (of
-     * batches). "lost_images": an object, the failures in batches by their messages. "seen": an object, of each list
-     * the texts of its values as keys. */
+     * batches), "stopped" (texts: what ended a document early, and what did not run). "lost_images": an object, the
+     * failures in batches by their messages. "seen": an object, of each list the texts of its values as keys. */
     json_t *data;
     report_plots plots[PLOTS];
 } report_machine;
