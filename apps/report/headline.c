@@ -182,11 +182,9 @@ static cell take_most(json_t *counts, int *count)
 }
 
 /* On which backend how many exercises were the fastest, with their copies. */
-static void put_fastest(FILE *out, const json_t *results)
+static void put_fastest(FILE *out, json_t *works)
 {
-    json_t *works = rows_grouped(results, (const char *const[]){"exercise", "dtype", "shape", "input_shapes",
-                                                                "singular_values", "let", NULL}),
-           *rows, *counts = json_new_object();
+    json_t *rows, *counts = json_new_object();
     int contests = 0, unclear = 0, taking_part, count;
     const char *key;
 
@@ -215,7 +213,6 @@ static void put_fastest(FILE *out, const json_t *results)
         end_term(out);
     }
     json_decref(counts);
-    json_decref(works);
 }
 
 static void put_speed_up(FILE *out, const char *term, const json_t *row)
@@ -229,22 +226,42 @@ static void put_speed_up(FILE *out, const char *term, const json_t *row)
     end_term(out);
 }
 
-/* The largest speed-up of a kernel, and the smallest one if it is a loss: of results that are not noisy. */
-static void put_speed_ups(FILE *out, const json_t *results)
+/* Returns whether noise decides the speed-ups of the rows of one work: that of the scalar row, or else of the first. */
+static bool has_noisy_base(const json_t *rows)
 {
-    const json_t *most = NULL, *least = NULL, *row;
+    const json_t *base = NULL, *row;
     size_t i;
 
-    json_array_foreach(results, i, row)
+    json_array_foreach(rows, i, row)
     {
-        const double speed_up = row_number(row, "speed_up");
-        if (!row_is_ranked(row) || is_noisy(row) || json_is_true(json_object_get(row, "speed_up_disturbed")) ||
-            !axis_shows(speed_up))
-            continue;
-        if (speed_up > 1 && (!most || speed_up > row_number(most, "speed_up")))
-            most = row;
-        if (speed_up < 1 && (!least || speed_up < row_number(least, "speed_up")))
-            least = row;
+        const bool scalar = strcmp(row_text(row, "flynn_class"), "SISD") == 0;
+        if (row_is_ranked(row) && (!base || (scalar && strcmp(row_text(base, "flynn_class"), "SISD") != 0)))
+            base = row;
+    }
+    return is_noisy(base);
+}
+
+/* The largest speed-up of a kernel, and the smallest one if it is a loss: of results that are not noisy. */
+static void put_speed_ups(FILE *out, json_t *works)
+{
+    const json_t *most = NULL, *least = NULL, *row;
+    const char *key;
+    json_t *rows;
+    size_t i;
+
+    json_object_foreach(works, key, rows)
+    {
+        const bool noisy = has_noisy_base(rows);
+        json_array_foreach(rows, i, row)
+        {
+            const double speed_up = row_number(row, "speed_up");
+            if (!row_is_ranked(row) || noisy || is_noisy(row) || !axis_shows(speed_up))
+                continue;
+            if (speed_up > 1 && (!most || speed_up > row_number(most, "speed_up")))
+                most = row;
+            if (speed_up < 1 && (!least || speed_up < row_number(least, "speed_up")))
+                least = row;
+        }
     }
     put_speed_up(out, "largest speed-up", most);
     put_speed_up(out, "slower than the scalar backend", least);
@@ -361,15 +378,19 @@ void report_pairs_headline_write(FILE *out, const json_t *pairs)
 void report_headline_write(FILE *out, const json_t *data)
 {
     const json_t *results = json_object_get(data, "results"), *stopped = json_object_get(data, "stopped");
+    /* Each a group of results that are compared with each other. */
+    json_t *works = rows_grouped(
+        results, (const char *const[]){"exercise", "dtype", "shape", "input_shapes", "singular_values", "let", NULL});
 
     fputs("<dl class=headline>\n", out);
     put_ran(out, data);
     put_stopped(out, stopped);
     put_tally(out, data);
-    put_fastest(out, results);
-    put_speed_ups(out, results);
+    put_fastest(out, works);
+    put_speed_ups(out, works);
     put_limits(out, json_object_get(data, "ceilings"), json_array_size(results) > 0);
     put_computer(out, json_object_get(data, "machine"));
     put_gpu(out, data);
     fputs("</dl>\n", out);
+    json_decref(works);
 }

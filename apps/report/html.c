@@ -5,6 +5,7 @@
 #include "view/json.h"
 #include "view/row.h"
 
+#include <ctype.h>
 #include <stdarg.h>
 #include <string.h>
 
@@ -106,42 +107,69 @@ static void put_row(FILE *out, const column *columns, const bool *shown, const j
     fputs("</tr>\n", out);
 }
 
-enum { MOST_REASONS = 6 };
+enum { MOST_CAUSES = 6 };
 
-/* Says below a table what disturbed its noisy rows: each cause once, with how many rows it disturbed. */
-static void put_noise(FILE *out, const json_t *rows)
+/* The cause without the advice that follows it in results. */
+static cell cause_of(const json_t *row)
 {
-    json_t *causes = json_new_object(), *row, *value;
-    int noisy = 0, shown = 0;
-    const char *cause;
+    const char *text = row_text(row, "disturbed"), *advice = strstr(text, ": do not trust");
+
+    return cell_print("%.*s", (int)(advice ? advice - text : (long)strlen(text)), text);
+}
+
+/* The causes of noisy rows with how many each disturbed, by their texts without numbers: the first text stands for all
+ * that differ in numbers alone. A new reference. */
+static json_t *causes_of(const json_t *rows, int *noisy)
+{
+    json_t *causes = json_new_object(), *cause;
+    const json_t *row;
     size_t i;
 
+    *noisy = 0;
     json_array_foreach(rows, i, row)
     {
-        const char *text = row_text(row, "disturbed"), *advice = strstr(text, ": do not trust");
-        const cell key = cell_print("%.*s", (int)(advice ? advice - text : (long)strlen(text)), text);
+        const cell text = cause_of(row);
+        cell key = {""};
+        size_t length = 0;
         if (!is_noisy(row))
             continue;
-        noisy++;
-        json_put(causes, key.text, json_whole(json_integer_value(json_object_get(causes, key.text)) + 1));
+        for (const char *c = text.text; *c; c++)
+            if (!isdigit((unsigned char)*c) && *c != '.')
+                key.text[length++] = *c;
+        cause = json_object_get(causes, key.text);
+        if (!cause)
+            json_put(causes, key.text, cause = json_new_object());
+        if (!json_object_get(cause, "text"))
+            json_put(cause, "text", json_text(text.text));
+        json_put(cause, "rows", json_whole(json_integer_value(json_object_get(cause, "rows")) + 1));
+        (*noisy)++;
     }
-    if (noisy > 0) {
-        html_print(out, "<p class=\"note noise\">~ %d of %d rows %s noisy, because ", noisy, (int)json_array_size(rows),
+    return causes;
+}
+
+/* Says below a table what disturbed its noisy rows. */
+static void put_noise(FILE *out, const json_t *rows)
+{
+    int noisy, shown = 0;
+    json_t *causes = causes_of(rows, &noisy), *cause;
+    const char *key;
+
+    if (noisy > 0)
+        html_print(out, "<p class=\"note noise\">~ %d of %d rows %s noisy", noisy, (int)json_array_size(rows),
                    noisy == 1 ? "is" : "are");
-        json_object_foreach(causes, cause, value)
-        {
-            if (shown < MOST_REASONS)
-                html_print(out, "%s%s", shown ? "; " : "", cause);
-            if (shown < MOST_REASONS && json_integer_value(value) > 1)
-                html_print(out, " (%d rows)", (int)json_integer_value(value));
-            shown++;
+    json_object_foreach(causes, key, cause)
+    {
+        if (shown++ == MOST_CAUSES) {
+            html_print(out, "; and %d other causes", (int)json_object_size(causes) - MOST_CAUSES);
+            break;
         }
-        if (shown > MOST_REASONS)
-            html_print(out, "; and %d other causes", shown - MOST_REASONS);
+        html_print(out, "%s %s (%s)", shown == 1 ? ":" : ";", row_text(cause, "text"),
+                   cell_value(json_object_get(cause, "rows")).text);
+    }
+    if (noisy > 0)
         fputs(". Do not trust their times: measure them again on a quiet machine, or for longer "
               "(<code>--min-time=2</code>).</p>\n",
               out);
-    }
     json_decref(causes);
 }
 
