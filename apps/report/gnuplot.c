@@ -33,8 +33,7 @@ bool gnuplot_find(problem *why)
         return problem_set(why, EXIT_CANNOT_RUN,
                            "gnuplot was not found, which draws the plots; apt-get install gnuplot-nox, or put it into "
                            "PATH");
-    return problem_set(why, EXIT_BROKEN,
-                       "gnuplot, which draws the plots, is installed, but does not start (gnuplot --version)");
+    return problem_set(why, EXIT_BROKEN, "gnuplot is installed, but does not start (gnuplot --version)");
 }
 
 void gnuplot_text(FILE *script, const char *text)

@@ -404,8 +404,9 @@ static void look_for_gnuplot(problem *without, const char *plots)
 {
     if (gnuplot_find(without))
         return;
-    if (plots)
-        fail(without->exit_code, "--plots=%s: %s", plots, without->text);
+    if (plots && without->exit_code == EXIT_CANNOT_RUN)
+        fail(EXIT_CANNOT_RUN, "--plots=%s: %s", plots, without->text);
+    must_do(without->exit_code == EXIT_CANNOT_RUN, without); /* it is there, and broken */
     note("the page has tables alone: %s", without->text);
 }
 

@@ -287,7 +287,9 @@ d["results"] += [emulated(d["results"][0], 0.5), emulated(d["results"][0], 1e4)]
 json.dump(d, open("emulated.json", "w"))
 json.dump(dict(d, results=d["results"][2:]), open("emulations.json", "w"))
 b = json.load(open("batch.json"))
-b["batch"]["runs"] = b["batch"]["runs"][:1] + [emulated(b["batch"]["runs"][0], 1e4)]
+own = b["batch"]["runs"][0]
+own["times_s"] = 3 * [own["wall_s"]] # a whisker sets the scale, too
+b["batch"]["runs"] = [own, emulated(own, 1e4)]
 for stage in b["batch"]["runs"][1]["stages"]:
     stage["utilization"] = 1e3
 json.dump(b, open("emulated-batch.json", "w"))
@@ -525,8 +527,7 @@ check "and a page with all tables" page no.html '"svg" not in tags and "<h2>Time
     "Without plots: gnuplot was not found, which draws the plots; apt-get install gnuplot-nox" in s and
     all(w in s for w in ("Comparison", "Ceilings", "bound by", "Steps", "All combinations", "Points", "Fits"))'
 mkdir "$work/fails" && printf '#!/bin/sh\nexit 1\n' >"$work/fails/gnuplot" && chmod +x "$work/fails/gnuplot"
-PATH=$work/fails:$PATH ok "a gnuplot that does not start" report compare.json -o no.html
-check "is said on a page with tables" page no.html '"svg" not in tags and "installed, but does not start" in s and "Comparison" in s'
+PATH=$work/fails:$PATH refused "a gnuplot that does not start" 4 "gnuplot is installed, but does not start" report compare.json -o no2.html
 flynn=$work/without refused "no gnuplot for plots as files" 3 "--plots=no: gnuplot was not found" report compare.json -o no2.html --plots=no
 check "without a page" test ! -e no2.html
 summary
