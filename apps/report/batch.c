@@ -94,10 +94,12 @@ static void put_batch(FILE *out, const json_t *batch, const report_plot *plots)
 
     html_print(out, "<h3>%s</h3>", batch_title(batch).text);
     html_table(out, "Runs", batch_run_columns, runs, 1);
-    fputs("<div class=plots>", out);
-    for (int i = 0; i < 2; i++)
-        html_plot(out, &plots[i]);
-    fputs("</div>\n", out);
+    if (plots) {
+        fputs("<div class=plots>", out);
+        for (int i = 0; i < 2; i++)
+            html_plot(out, &plots[i]);
+        fputs("</div>\n", out);
+    }
     html_table(out, "Stages", batch_stage_columns, stages, 2);
     json_decref(stages);
 }
@@ -107,7 +109,7 @@ void report_batch_write(FILE *out, const json_t *batches, const report_plots *pl
     const json_t *batch;
     size_t i;
 
-    json_array_foreach(batches, i, batch) put_batch(out, batch, &plots->list[2 * i]);
+    json_array_foreach(batches, i, batch) put_batch(out, batch, plots->count > 0 ? &plots->list[2 * i] : NULL);
 }
 
 enum { MOST_RUNS = 64, MOST_WORKERS = 12 };

@@ -2,8 +2,10 @@
 #include "html.h"
 
 #include "support/text.h"
+#include "view/json.h"
 #include "view/row.h"
 
+#include <ctype.h>
 #include <stdarg.h>
 #include <string.h>
 
@@ -73,6 +75,19 @@ static const char *class_of(const column *c, const char *text)
                                                                     : "";
 }
 
+/* Returns whether noise decides the value, so that a `~` stands before it. */
+static bool is_timed(const column *c)
+{
+    static const char *const keys[] = {
+        "kernel_s", "total_s",      "h2d_s",  "d2h_s", "speed_up", "speed_up_with_copies",
+        "relative", "gbytes_per_s", "gflops", NULL};
+
+    for (const char *const *key = keys; c->key && *key; key++)
+        if (strcmp(c->key, *key) == 0)
+            return true;
+    return false;
+}
+
 static void put_row(FILE *out, const column *columns, const bool *shown, const json_t *row, bool again)
 {
     const char *text;
@@ -85,10 +100,77 @@ static void put_row(FILE *out, const column *columns, const bool *shown, const j
         if (!shown[c])
             continue;
         text = column_text(&columns[c], row, &room);
-        fprintf(out, "<td%s>", class_of(&columns[c], text));
+        fprintf(out, "<td%s>%s", class_of(&columns[c], text),
+                is_noisy(row) && is_timed(&columns[c]) && *text != '~' && *text != '-' ? "~" : "");
         html_print(out, "%s</td>", text);
     }
     fputs("</tr>\n", out);
+}
+
+enum { MOST_CAUSES = 6 };
+
+/* The cause without the advice that follows it in results. */
+static cell cause_of(const json_t *row)
+{
+    const char *text = row_text(row, "disturbed"), *advice = strstr(text, ": do not trust");
+
+    return cell_print("%.*s", (int)(advice ? advice - text : (long)strlen(text)), text);
+}
+
+/* The causes of noisy rows with how many each disturbed, by their texts without numbers: the first text stands for all
+ * that differ in numbers alone. A new reference. */
+static json_t *causes_of(const json_t *rows, int *noisy)
+{
+    json_t *causes = json_new_object(), *cause;
+    const json_t *row;
+    size_t i;
+
+    *noisy = 0;
+    json_array_foreach(rows, i, row)
+    {
+        const cell text = cause_of(row);
+        cell key = {""};
+        size_t length = 0;
+        if (!is_noisy(row))
+            continue;
+        for (const char *c = text.text; *c; c++)
+            if (!isdigit((unsigned char)*c) && *c != '.')
+                key.text[length++] = *c;
+        cause = json_object_get(causes, key.text);
+        if (!cause)
+            json_put(causes, key.text, cause = json_new_object());
+        if (!json_object_get(cause, "text"))
+            json_put(cause, "text", json_text(text.text));
+        json_put(cause, "rows", json_whole(json_integer_value(json_object_get(cause, "rows")) + 1));
+        (*noisy)++;
+    }
+    return causes;
+}
+
+/* Says below a table what disturbed its noisy rows. */
+static void put_noise(FILE *out, const json_t *rows)
+{
+    int noisy, shown = 0;
+    json_t *causes = causes_of(rows, &noisy), *cause;
+    const char *key;
+
+    if (noisy > 0)
+        html_print(out, "<p class=\"note noise\">~ %d of %d rows %s noisy", noisy, (int)json_array_size(rows),
+                   noisy == 1 ? "is" : "are");
+    json_object_foreach(causes, key, cause)
+    {
+        if (shown++ == MOST_CAUSES) {
+            html_print(out, "; and %d other causes", (int)json_object_size(causes) - MOST_CAUSES);
+            break;
+        }
+        html_print(out, "%s %s (%s)", shown == 1 ? ":" : ";", row_text(cause, "text"),
+                   cell_value(json_object_get(cause, "rows")).text);
+    }
+    if (noisy > 0)
+        fputs(". Do not trust their times: measure them again on a quiet machine, or for longer "
+              "(<code>--min-time=2</code>).</p>\n",
+              out);
+    json_decref(causes);
 }
 
 void html_table(FILE *out, const char *label, const column *list, const json_t *rows, int group)
@@ -114,6 +196,7 @@ void html_table(FILE *out, const char *label, const column *list, const json_t *
         before = row;
     }
     fputs("</tbody></table></div>\n", out);
+    put_noise(out, rows);
 }
 
 void html_terms(FILE *out, const column *columns, const json_t *object)
@@ -132,14 +215,16 @@ void html_terms(FILE *out, const column *columns, const json_t *object)
 
 void html_plot(FILE *out, const report_plot *plot)
 {
-    int least = plot->width < 500 ? 300 : plot->width * 9 / 10; /* what is smaller is hard to read: it scrolls */
+    const bool wide = plot->width > 500;
+    const int least = !wide ? 300 : plot->width * 9 / 10; /* what is smaller is hard to read: it scrolls */
 
-    html_print(out, "<figure style=\"width:%dpx\"><figcaption><b>%s</b>", plot->width, plot->title);
+    html_print(out, "<figure%s style=\"width:%dpx\"><figcaption><b>%s</b>", wide ? " class=wide" : "", plot->width,
+               plot->title);
     if (*plot->note)
         html_print(out, " <span class=note>%s</span>", plot->note);
     html_print(out,
-               "</figcaption><div class=scroll tabindex=0><div class=\"plot%s\" role=img "
+               "</figcaption><div class=scroll tabindex=0><div class=plot role=img "
                "style=\"width:%dpx;min-width:%dpx\" aria-label=\"%s\">",
-               plot->width > 500 ? " wide" : "", plot->width, least, plot->title);
+               plot->width, least, plot->title);
     fprintf(out, "%s</div></div></figure>\n", (const char *)plot->svg.data);
 }

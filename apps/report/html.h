@@ -12,7 +12,8 @@
 void html_print(FILE *out, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* A table that scrolls by itself where it is too wide, without the columns that say nothing about the rows. Rows that
- * are alike in their first `group` columns stand together (0: all of them do); rows whose check failed are marked. */
+ * are alike in their first `group` columns stand together (0: all of them do); rows whose check failed are marked. A
+ * `~` marks noisy rows' times, and a line below says what disturbed them. */
 void html_table(FILE *out, const char *label, const column *columns, const json_t *rows, int group);
 
 /* A list of terms: the title of each column and the object's text in it. A text "-" is left out. */

@@ -11,6 +11,7 @@
 #include "view/row.h"
 
 #include <flynn/flynn.h>
+#include <string.h>
 
 enum { MOST_LOST_SHOWN = 20 };
 
@@ -147,20 +148,62 @@ static const column machine_columns[] = {
     {0},
 };
 
-static void put_results(FILE *out, const json_t *results, const report_plots *plots)
+static bool is_listed(const char *const *keys, const char *key)
 {
-    (void)plots;
-    html_table(out, "Comparison", columns_of(IN_COMPARE, results), results, 1);
+    for (; key && *keys; keys++)
+        if (strcmp(*keys + (**keys == '-'), key) == 0)
+            return true;
+    return false;
 }
 
-/* The plots of a document. */
+/* The columns in the order of the keys, in which "" stands for all that it does not name, and "-key" leaves one out. A
+ * key that the columns lack is added: those that say nothing about the rows are left out later. */
+static column_list arranged(const column *columns, const char *const *order)
+{
+    const column size = {.title = "size", .make = report_size};
+    column_list list = {.c = {{0}}};
+    int count = 0;
+
+    for (const char *const *key = order; *key && count < LONGEST_LIST; key++) {
+        const column *c = columns;
+        if (**key == '-')
+            continue;
+        for (; !**key && (c->title || c->key) && count < LONGEST_LIST; c++)
+            if (!is_listed(order, c->key))
+                list.c[count++] = *c;
+        while (**key && (c->title || c->key) && !is_listed((const char *const[]){*key, NULL}, c->key))
+            c++;
+        if (**key)
+            list.c[count++] = c->title || c->key ? *c : strcmp(*key, "size") == 0 ? size : (column){.key = *key};
+    }
+    return list;
+}
+
+/* Times come early, where a phone shows them. The spread and the whiskers say more than the minimum. */
+static void put_results(FILE *out, const json_t *results, const report_plots *plots)
+{
+    static const char *const order[] = {"exercise", "resource",    "",      "size",       "h2d_s", "d2h_s", "cold_s",
+                                        "dtype",    "flynn_class", "check", "-minimum_s", NULL};
+    const column_list list = arranged(columns_of(IN_COMPARE, results), order);
+
+    (void)plots;
+    html_table(out, "Comparison", list.c, results, 1);
+}
+
+/* The plots of a document: the end of what paper does not part (put_section). */
 static void put_group(FILE *out, const report_plots *plots, size_t group)
 {
     fputs("<div class=plots>\n", out);
     for (int i = 0; i < plots->count; i++)
         if (plots->list[i].group == (int)group)
             html_plot(out, &plots->list[i]);
-    fputs("</div>\n", out);
+    fputs("</div></div>\n", out);
+}
+
+/* The title of a document, which starts what paper does not part, unless the section's title does. */
+static void put_title(FILE *out, size_t place, const char *title)
+{
+    html_print(out, place > 0 ? "<div class=keep><h3>%s</h3>" : "<h3>%s</h3>", title);
 }
 
 static void put_left_out(FILE *out, const report_plots *plots)
@@ -186,6 +229,12 @@ static void put_ceilings(FILE *out, const json_t *ceilings, const report_plots *
     json_decref(quantities);
 }
 
+/* Columns of a kernel's time and of the copies around it. */
+static column_list with_copies(const column *columns)
+{
+    return arranged(columns, (const char *const[]){"", "h2d_s", "d2h_s", "total_s", "check", NULL});
+}
+
 /* A table below its title, if it has rows. */
 static void put_table(FILE *out, const char *title, const column *columns, const json_t *rows)
 {
@@ -203,10 +252,10 @@ static void put_sweeps(FILE *out, const json_t *documents, const report_plots *p
     json_array_foreach(documents, i, document)
     {
         const json_t *first = json_array_get(json_object_get(document, "results"), 0);
-        html_print(out, "<h3>%s, %s</h3>", row_text(first, "exercise"), row_text(first, "dtype"));
+        put_title(out, i, cell_print("%.64s, %.16s", row_text(first, "exercise"), row_text(first, "dtype")).text);
         put_group(out, plots, i);
         put_table(out, "Best", sweep_best_columns, json_object_get(document, "best"));
-        put_table(out, "All combinations", sweep_columns, json_object_get(document, "results"));
+        put_table(out, "All combinations", with_copies(sweep_columns).c, json_object_get(document, "results"));
         put_table(out, "Cannot run", sweep_refused_columns, json_object_get(document, "cannot_run"));
     }
     put_left_out(out, plots);
@@ -242,9 +291,9 @@ static void put_taxonomies(FILE *out, const json_t *list, const report_plots *pl
         const json_t *misd = json_object_get(taxonomy, "misd");
         column columns[MISD_COLUMNS];
         json_t *answers = taxonomy_misd(misd, columns);
-        html_print(out, "<h3>%s</h3>", taxonomy_title(taxonomy).text);
+        put_title(out, i, taxonomy_title(taxonomy).text);
         put_group(out, plots, i);
-        put_table(out, "Steps", taxonomy_step_columns, json_object_get(taxonomy, "steps"));
+        put_table(out, "Steps", with_copies(taxonomy_step_columns).c, json_object_get(taxonomy, "steps"));
         if (json_is_string(json_object_get(taxonomy, "no_gpu")))
             html_print(out, "<p class=note>No GPU shows SIMT here: %s</p>\n", row_text(taxonomy, "no_gpu"));
         put_table(out, "MISD", columns, answers);
@@ -266,41 +315,52 @@ static void put_skipped(FILE *out, const json_t *skipped, const report_plots *pl
     fputs("</dl>\n", out);
 }
 
-/* The sections of a machine. One without a key is of the plots alone. */
+static void put_facts(FILE *out, const json_t *machine, const report_plots *plots)
+{
+    (void)plots;
+    html_terms(out, machine_columns, machine);
+}
+
+#define WHISKERS "A whisker reaches from the first to the third quartile; a ~ marks what noise decides."
+
+/* The sections of a machine. One without a key is of the plots alone. Where a group of plots comes first (put_group),
+ * paper keeps it with the titles above: browsers part titles and plots in spite of break-after. */
 static const struct section {
     const char *title, *key;
     int plots;
+    bool starts_with_plots;
     void (*put)(FILE *out, const json_t *list, const report_plots *plots);
     const char *note; /* HTML */
 } sections[] = {
-    {"Comparison", "results", 0, put_results,
+    {"Comparison", "results", 0, false, put_results,
      "Times are medians of the warm passes, cold is the first pass; spread is the interquartile range of total over "
      "its median. Speed-up, with copies: kernel and total of the scalar backend (or the first one) over this one's. "
      "Relative: total over the fastest one's. Ceiling: the least time on this device's roofline over kernel."},
-    {"Times", NULL, PLOTS_TIMES, put_plots,
-     "<span class=kernel></span> kernel <span class=total></span> total, from host to host"},
-    {"Roofline", NULL, PLOTS_ROOFLINE, put_plots,
+    {"Times", NULL, PLOTS_TIMES, true, put_plots,
+     "<span class=kernel></span> kernel <span class=total></span> total, from host to host. " WHISKERS},
+    {"Roofline", NULL, PLOTS_ROOFLINE, true, put_plots,
      "<span class=kernel></span> f32 <span class=total></span> f64 <span class=other></span> other dtypes. Caches "
-     "served a point above the roof."},
-    {"Ceilings", "ceilings", 0, put_ceilings, NULL},
-    {"Batch", "batches", PLOTS_BATCH, report_batch_write,
+     "served a point above the roof. " WHISKERS},
+    {"Ceilings", "ceilings", 0, false, put_ceilings, NULL},
+    {"Batch", "batches", PLOTS_BATCH, false, report_batch_write,
      "Wall is the median of the timed passes, spread their interquartile range. Speed-up: over one-by-one on the same "
      "backend. Overlap: seconds that all threads and engines were busy, over wall. Bound by: what was busy for the "
      "largest part of the time. Link limit: the least time that the link takes; reached: that over wall.</p>\n"
      "<p class=note>Wall: <span class=kernel></span> wall <span class=total></span> link limit. Busy: <span "
      "class=kernel></span> compute <span class=total></span> link <span class=other></span> CPU <span "
      "class=disk></span> I/O; stages on the same threads share a bar. A part at 100 % is "
-     "always busy, and the other parts wait for it."},
-    {"Taxonomy", "taxonomies", PLOTS_TAXONOMIES, put_taxonomies,
+     "always busy, and the other parts wait for it. " WHISKERS},
+    {"Taxonomy", "taxonomies", PLOTS_TAXONOMIES, true, put_taxonomies,
      "One operation in Flynn's classes. Step, with copies: kernel and total of the step before over this one's. <span "
      "class=kernel></span> kernel <span class=total></span> total, from host "
-     "to host"},
-    {"Sweep", "sweeps", PLOTS_SWEEPS, put_sweeps, NULL},
-    {"Scaling", NULL, PLOTS_LAWS, put_plots,
+     "to host. " WHISKERS},
+    {"Sweep", "sweeps", PLOTS_SWEEPS, true, put_sweeps, WHISKERS},
+    {"Scaling", NULL, PLOTS_LAWS, true, put_plots,
      "<span class=kernel></span> strong scaling or batches of a GPU, and Amdahl's curve <span class=total></span> weak "
-     "scaling, and Gustafson's <span class=other></span> n times as fast with n workers, or n matrices"},
-    {"Laws", "laws", 0, put_laws, NULL},
-    {"Not run", "skipped", 0, put_skipped, NULL},
+     "scaling, and Gustafson's <span class=other></span> n times as fast with n workers, or n matrices. " WHISKERS},
+    {"Laws", "laws", 0, false, put_laws, NULL},
+    {"Not run", "skipped", 0, false, put_skipped, NULL},
+    {"Machine", "machine", 0, false, put_facts, NULL},
 };
 
 static void put_section(FILE *out, const report_machine *m, const struct section *s)
@@ -308,11 +368,13 @@ static void put_section(FILE *out, const report_machine *m, const struct section
     const json_t *list = s->key ? json_object_get(m->data, s->key) : NULL;
     const report_plots *plots = &m->plots[s->plots];
 
-    if (s->key ? json_array_size(list) == 0 : plots->count == 0)
+    if (s->key ? json_array_size(list) + json_object_size(list) == 0 : plots->count == 0)
         return;
-    html_print(out, "<section><h2>%s</h2>\n", s->title);
+    html_print(out, "<section><div class=keep><h2>%s</h2>\n", s->title);
     if (s->note)
         fprintf(out, "<p class=note>%s</p>\n", s->note);
+    if (!s->starts_with_plots)
+        fputs("</div>\n", out);
     s->put(out, list, plots);
     fputs("</section>\n", out);
 }
@@ -324,7 +386,7 @@ static void put_machine(FILE *out, const report_machine *m)
 
     html_print(out, "<header><h1>%s</h1><p class=note>%s</p></header>\n", row_text(machine, "host"),
                date ? date : "date not recorded");
-    html_terms(out, machine_columns, machine);
+    report_headline_write(out, m->data);
     for (size_t i = 0; i < sizeof sections / sizeof *sections; i++)
         put_section(out, m, &sections[i]);
 }
@@ -335,6 +397,7 @@ static void put_pairs(FILE *out, const json_t *document)
     static const char *const runs[] = {"older", "newer"};
 
     fputs("<section><h2>Two runs</h2>\n", out);
+    report_pairs_headline_write(out, json_object_get(document, "pairs"));
     for (int r = 0; r < 2; r++) {
         const json_t *machine = json_object_get(document, runs[r]);
         html_print(out, "<h3>%s: %s</h3>", runs[r], row_text(machine, "host"));
@@ -392,6 +455,8 @@ void report_page_write(FILE *out, const void *of)
     for (const char *const *line = report_style; *line; line++)
         fputs(*line, out);
     fputs("</style></head><body><main>\n<p class=kicker>Flynn report</p>\n", out);
+    if (*page->without.text)
+        html_print(out, "<p class=note>Without plots: %s.</p>\n", page->without.text);
     put_failures(out, page);
     for (int m = 0; m < page->machine_count; m++)
         put_machine(out, &page->machines[m]);

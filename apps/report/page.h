@@ -20,8 +20,8 @@ typedef struct report_machine {
     /* "machine": as the documents have it. Lists of all its documents: "results", "ceilings", "skipped", "failed",
      * "laws", "taxonomies", "batches" (values of "batch"), "sweeps" (whole documents), "wrong" (results, also of sweeps
      * and of taxonomies' answers, that failed their check), "unchecked" (results that nothing checks), "wrong_runs" (of
-     * batches). "lost_images": an object, the failures in batches by their messages. "seen": an object, of each list
-     * the texts of its values as keys. */
+     * batches), "stopped" (texts: what ended a document early, and what did not run). "lost_images": an object, the
+     * failures in batches by their messages. "seen": an object, of each list the texts of its values as keys. */
     json_t *data;
     report_plots plots[PLOTS];
 } report_machine;
@@ -33,6 +33,7 @@ typedef struct report_page {
     int picture_count;
     report_picture *pictures;
     json_t *sources; /* a list of names: what the page was made from */
+    problem without; /* its text: why the page has tables alone; "": it has plots */
 } report_page;
 
 /* The lines of style.css, ended by NULL. */
@@ -41,8 +42,18 @@ extern const char *const report_style[];
 /* How many results, exercises, runs of batches and images failed. */
 int report_failures(const report_page *page);
 
+/* What ran, what was right, fastest and noisy, the devices' limits, and the machine: the first lines of its part. */
+void report_headline_write(FILE *out, const json_t *data);
+
+/* The first line on two runs: how many of their pairs became faster, slower ... */
+void report_pairs_headline_write(FILE *out, const json_t *pairs);
+
 /* Writes a report_page. */
 void report_page_write(FILE *out, const void *of);
+
+/* The size of a result's work, as people name it: the shape of the first input, or the number of elements where there
+ * is none. */
+cell report_size(const json_t *row);
 
 /* kernel_s and total_s of each backend: a chart for each exercise, dtype and shape of the results, up to MOST_PLOTS. */
 void report_plots_times(report_plots *plots, const json_t *results);

@@ -84,6 +84,17 @@ void plot_point(const canvas *c, double x, double y, double radius, const char *
             x / c->plot->width, y / c->plot->height, radius / c->plot->width, colour);
 }
 
+void plot_whisker(const canvas *c, double x0, double y0, double x1, double y1, bool in_front)
+{
+    const double w = c->plot->width, h = c->plot->height;
+
+    if (isfinite(x0) && isfinite(x1) && isfinite(y0) && isfinite(y1))
+        fprintf(c->script,
+                "set arrow from screen %.6f,%.6f to screen %.6f,%.6f heads size screen %.6f,90 lw 1.5 lc rgb 'black' "
+                "%s\n",
+                x0 / w, y0 / h, x1 / w, y1 / h, 3.5 / w, in_front ? "front" : "back");
+}
+
 void plot_note(report_plot *plot, const char *text)
 {
     const size_t used = strlen(plot->note);
@@ -114,12 +125,37 @@ double axis_step(double high, int tics)
                                        : 10 * step;
 }
 
-enum { TIMES_WIDTH = 400, BAND = 40, NUMBER = 62 }; /* pixels; the number after the longest bar */
+quartiles quartiles_of(const json_t *row, const char *key)
+{
+    const json_t *samples = json_object_get(row, "times_s");
+    const bool of_batch = json_is_array(samples) && strcmp(key, "wall_s") == 0;
+    const fl_bench_statistics s =
+        of_batch ? row_statistics(samples) : row_times(row, cell_print("%.*s", (int)strcspn(key, "_"), key).text);
+
+    const double time = row_number(row, key), rounding = 1e-9 * time;
+    const bool known = s.count >= 3 && s.first_quartile <= time + rounding && s.third_quartile >= time - rounding;
+
+    return known ? (quartiles){s.first_quartile, s.third_quartile} : (quartiles){NAN, NAN};
+}
+
+bool is_noisy(const json_t *row)
+{
+    return json_is_string(json_object_get(row, "disturbed"));
+}
+
+cell noisy_seconds(double seconds, bool noisy)
+{
+    return cell_print("%s%s", noisy ? "~" : "", format_seconds(seconds).text);
+}
+
+enum { TIMES_WIDTH = 400, BAND = 40, NUMBER = 70 }; /* pixels; the number after the longest bar */
 
 bar_row bar_row_of(const json_t *row, const char *what, const char *first, const char *second)
 {
     bar_row bars = {.seconds = {row_number(row, first), row_number(row, second)},
-                    .emulation = json_is_true(json_object_get(row, "emulation"))};
+                    .quartiles = {quartiles_of(row, first), quartiles_of(row, second)},
+                    .emulation = json_is_true(json_object_get(row, "emulation")),
+                    .noisy = is_noisy(row)};
 
     snprintf(bars.label, sizeof bars.label, "%.16s %.12s", row_text(row, "resource"), what);
     return bars;
@@ -130,17 +166,19 @@ bool axis_shows(double value)
     return value > 1e-15 && value < 1e15;
 }
 
-/* The least and the most time of the rows, of emulations or of the others; false: they have no bar. */
+/* The least and the most time of the rows with their quartiles, of emulations or of the others; false: they have no
+ * time. */
 static bool reach_of(const bar_row *rows, int count, bool emulation, double *least, double *most)
 {
     *least = INFINITY;
     *most = 0;
     for (int i = 0; i < 2 * count; i++) {
         const double seconds = rows[i / 2].seconds[i % 2];
+        const quartiles q = rows[i / 2].quartiles[i % 2];
         if (rows[i / 2].emulation != emulation || !axis_shows(seconds))
             continue;
-        *least = fmin(*least, seconds);
-        *most = fmax(*most, seconds);
+        *least = fmin(*least, axis_shows(q.low) ? fmin(seconds, q.low) : seconds);
+        *most = fmax(*most, axis_shows(q.high) ? fmax(seconds, q.high) : seconds);
     }
     return *most > 0;
 }
@@ -169,27 +207,56 @@ static axis put_axis(canvas *c, const bar_row *rows, int count)
     return a;
 }
 
-/* The bars of a row around `middle`, with their numbers. */
-static void put_bars(const canvas *c, const bar_row *row, double middle, const axis *a)
+/* A time of a row as a point, or as a bar from the left; beyond the axis with an arrow, or broken. */
+static void put_mark(const canvas *c, double x, double y, bool log, bool beyond, const char *colour)
+{
+    const double gap = beyond ? 12 : 0;
+
+    if (log) {
+        plot_point(c, x - gap, y, 4.5, colour);
+    } else {
+        plot_bar(c, c->left, x - gap, y, colour);
+        if (beyond)
+            plot_bar(c, x - gap + 4, x, y, colour);
+    }
+    if (log && beyond)
+        fprintf(c->script,
+                "set arrow from screen %.6f,%.6f to screen %.6f,%.6f head filled size screen %.6f,25 lw 1.5 lc rgb "
+                "'%s' front\n",
+                (x - gap) / c->plot->width, y / c->plot->height, x / c->plot->width, y / c->plot->height,
+                6.0 / c->plot->width, colour);
+}
+
+/* One of the two times of a row, with its whisker and its number. */
+static void put_time(const canvas *c, const bar_row *row, int k, double y, const axis *a)
 {
     static const char *const colours[][2] = {{BLUE, ORANGE}, {GREY, PALE}};
+    const double end = c->right - NUMBER, whole = axis_pixel(a, row->seconds[k], c->left, c->right),
+                 x = fmin(fmax(whole, c->left + 1), end);
+    const quartiles q = row->quartiles[k];
+    double number = x;
+
+    put_mark(c, x, y, a->log, whole > end + 1, colours[row->emulation][k]);
+    if (whole <= end + 1 && axis_shows(q.low) && axis_shows(q.high)) {
+        const double low = fmax(axis_pixel(a, q.low, c->left, c->right), c->left),
+                     high = fmin(axis_pixel(a, q.high, c->left, c->right), end);
+        plot_whisker(c, low, y, high, y, !a->log);
+        number = fmax(x, high);
+    }
+    plot_label(c, noisy_seconds(row->seconds[k], row->noisy).text, number + (a->log ? 8 : 5), y, "left");
+}
+
+/* The two times of a row around `middle`. */
+static void put_times(const canvas *c, const bar_row *row, double middle, const axis *a)
+{
     const bool both = axis_shows(row->seconds[0]) && axis_shows(row->seconds[1]);
-    const double end = c->right - NUMBER;
 
     plot_label(c, row->label, c->left - 8, middle + (row->emulation ? 7 : 0), "right");
     if (row->emulation)
         plot_label(c, "emulation", c->left - 8, middle - 8, "right");
-    for (int k = 0; k < 2; k++) {
-        const double seconds = row->seconds[k], y = middle + (!both ? 0 : k ? -7 : 7);
-        if (!axis_shows(seconds))
-            continue;
-        const double whole = axis_pixel(a, seconds, c->left, c->right), x = fmin(fmax(whole, c->left + 1), end);
-        const double gap = whole > end + 1 ? 12 : 0; /* a broken bar: it is longer than the axis */
-        plot_bar(c, c->left, x - gap, y, colours[row->emulation][k]);
-        if (gap > 0)
-            plot_bar(c, x - gap + 4, x, y, colours[row->emulation][k]);
-        plot_label(c, format_seconds(seconds).text, x + 5, y, "left");
-    }
+    for (int k = 0; k < 2; k++)
+        if (axis_shows(row->seconds[k]))
+            put_time(c, row, k, middle + (!both ? 0 : k ? -7 : 7), a);
 }
 
 report_plot *plot_add_times(report_plots *plots, const char *kind, const char *title, const bar_row *rows, int count)
@@ -208,7 +275,7 @@ report_plot *plot_add_times(report_plots *plots, const char *kind, const char *t
         plot_note(c.plot,
                   emulations < count ? "grey: an emulation, not to scale" : "an emulation: its times mean nothing");
     for (int i = 0; i < count; i++)
-        put_bars(&c, &rows[i], c.top - (i + 0.5) * BAND, &a);
+        put_times(&c, &rows[i], c.top - (i + 0.5) * BAND, &a);
     fprintf(c.script, "plot NaN\n");
     plot_end(&c);
     return c.plot;

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "files/file_bytes.h"
+#include "view/columns.h"
 
 #include <jansson.h>
 #include <stdbool.h>
@@ -65,6 +66,10 @@ void plot_box(const canvas *c, double x, double y, double width, double height, 
 /* A disc around (x, y), in pixels. */
 void plot_point(const canvas *c, double x, double y, double radius, const char *colour);
 
+/* A whisker from (x0, y0) to (x1, y1), in pixels, behind points or in front of bars; nothing where an end is not a
+ * number. */
+void plot_whisker(const canvas *c, double x0, double y0, double x1, double y1, bool in_front);
+
 /* Adds to the plot's note, after a semicolon. */
 void plot_note(report_plot *plot, const char *text);
 
@@ -85,18 +90,35 @@ double axis_step(double high, int tics);
 /* False for a number that was not measured or that no axis could show: only those from 1e-15 to 1e15. */
 bool axis_shows(double value);
 
+/* The quartiles of samples, which whiskers show; NaN below three samples, and where the time is not among them. */
+typedef struct quartiles {
+    double low, high;
+} quartiles;
+
+/* Those of a row's samples of the time under the key: "kernel_s", or "wall_s" of a run of a batch. */
+quartiles quartiles_of(const json_t *row, const char *key);
+
+/* Returns whether something disturbed the row's passes, so that `~` stands before its times. */
+bool is_noisy(const json_t *row);
+
+/* "~1.20 ms" of a noisy row, else "1.20 ms". */
+cell noisy_seconds(double seconds, bool noisy);
+
 /* Two times of one label. */
 typedef struct bar_row {
     char label[64];
     double seconds[2];
-    bool emulation;
+    quartiles quartiles[2];
+    bool emulation, noisy;
 } bar_row;
 
 /* The row of a result or a run: its resource and `what`, and the times under two keys. */
 bar_row bar_row_of(const json_t *row, const char *what, const char *first, const char *second);
 
-/* A plot of a blue and an orange bar for each row. Logarithmic, and noted so, above a ratio of 30. An emulation's bars
- * are grey and do not set the scale, unless there is nothing else: a bar that is longer than the axis is broken. */
+/* A plot of a blue and an orange bar for each row, with whiskers. Above a ratio of 30 the axis is logarithmic, where
+ * the length of a bar would mean nothing: points stand in their place, and a note says so. An emulation is grey and
+ * does not set the scale, unless there is nothing else: a bar that is longer than the axis is broken, and an arrow
+ * follows a point that is beyond it. */
 report_plot *plot_add_times(report_plots *plots, const char *kind, const char *title, const bar_row *rows, int count);
 
 /* Draws the plots as parts of a page, or as files; by one gnuplot, since it takes longer to start than to draw. Each

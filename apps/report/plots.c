@@ -17,15 +17,25 @@
 
 enum { MOST_POINTS = 256 };
 
+cell report_size(const json_t *row)
+{
+    const json_t *inputs = json_object_get(row, "input_shapes"), *whole = json_object_get(row, "array_shape");
+    const bool none = json_is_array(inputs) && json_array_size(inputs) == 0;
+
+    return cell_value(json_array_size(inputs) > 0 ? json_array_get(inputs, 0)
+                      : whole                     ? whole
+                                                  : json_object_get(row, none ? "elements" : "shape"));
+}
+
 static cell title_of(const json_t *row)
 {
-    return cell_print("%.32s, %.8s, %.40s", row_text(row, "exercise"), row_text(row, "dtype"),
-                      cell_value(json_object_get(row, "shape")).text);
+    return cell_print("%.32s, %.8s, %.40s", row_text(row, "exercise"), row_text(row, "dtype"), report_size(row).text);
 }
 
 void report_plots_times(report_plots *plots, const json_t *results)
 {
-    json_t *charts = rows_grouped(results, (const char *const[]){"exercise", "dtype", "shape", NULL}), *chart, *row;
+    json_t *charts = rows_grouped(results, (const char *const[]){"exercise", "dtype", "shape", "input_shapes", NULL}),
+           *chart, *row;
     bar_row rows[MOST_POINTS];
     const char *key;
     size_t i;
@@ -52,6 +62,7 @@ typedef struct point {
 
 typedef struct roof {
     double bandwidth, f32, f64; /* GB/s, GFLOP/s; NaN: not measured */
+    const json_t *ceiling;
     axis x, y;
     canvas c;
     int count, without, beyond; /* points; results that have no operations; results beyond MOST_POINTS */
@@ -84,6 +95,14 @@ static double pixel_of_x(const roof *r, double x)
 static double pixel_of_y(const roof *r, double y)
 {
     return axis_pixel(&r->y, y, r->c.bottom, r->c.top);
+}
+
+/* The rate at a time of the kernel, as the height of a point in pixels within the axis. */
+static double pixel_at(const roof *r, const point *p, double seconds)
+{
+    const double y = p->y * row_number(p->row, "kernel_s") / seconds;
+
+    return axis_shows(y) ? fmin(fmax(pixel_of_y(r, y), r->c.bottom), r->c.top) : (double)NAN;
 }
 
 /* The axes hold all points, and both parts of the roof. */
@@ -167,8 +186,10 @@ static void put_points(const roof *r, box *placed, int count)
 {
     for (int i = 0; i < r->count; i++) {
         const point *p = &r->points[i];
-        const cell label = cell_print("%.32s", row_text(p->row, "exercise"));
+        const cell label = cell_print("%s%.32s", is_noisy(p->row) ? "~ " : "", row_text(p->row, "exercise"));
+        const quartiles q = quartiles_of(p->row, "kernel_s");
         plot_point(&r->c, p->px, p->py, 4.5, colour_of(p->row));
+        plot_whisker(&r->c, p->px, pixel_at(r, p, q.high), p->px, pixel_at(r, p, q.low), false);
         placed[count] = place(r, placed, count, p, plot_text_width(label.text));
         if (placed[count].x < p->px) /* its letters may be narrower or wider than expected: away from the point */
             plot_label(&r->c, label.text, placed[count].x + placed[count].width, placed[count].y, "right front");
@@ -178,18 +199,39 @@ static void put_points(const roof *r, box *placed, int count)
     }
 }
 
+/* "~" where something disturbed the measurement of the ceiling under the key. */
+static const char *mark_of(const roof *r, const char *key)
+{
+    const json_t *quantity;
+    size_t i;
+
+    json_array_foreach(json_object_get(r->ceiling, "quantities"), i,
+                       quantity) if (strcmp(row_text(quantity, "key"), key) == 0) return is_noisy(quantity)
+        ? "~"
+        : "";
+    return "";
+}
+
+/* GFLOP/s of a tic of 1. */
+static double unit_of(const roof *r)
+{
+    return fmax(fmax(r->f32, 0), fmax(r->f64, 0)) < 1e3 ? 1 : 1e3;
+}
+
 /* A roof's edge: the memory up to the ridge, and then the arithmetic, with its name at the right end, or where it hides
- * no point, on the side that the other roof is not. */
+ * no point, on the side that the other roof is not; above both where they are too close for that. */
 static box put_roof(const roof *r, double peak, double other, const char *dtype)
 {
-    const cell label = cell_print("%s %s", format_rate(1e9 * peak, "FLOP/s").text, dtype);
-    const double width = plot_text_width(label.text);
+    const cell label = cell_print("%s%s %s", mark_of(r, dtype), format_rate(1e9 * peak, "FLOP/s").text, dtype);
+    const double width = plot_text_width(label.text), apart = pixel_of_y(r, other) - pixel_of_y(r, peak);
     box b = {r->c.right - width, pixel_of_y(r, peak) + (peak < other ? -9 : 9), width};
 
+    if (hides_point(r, &b) && apart > 0 && apart < 2 * LINE)
+        b.y += apart + 18 + LINE;
     while (hides_point(r, &b) && b.x > (r->c.left + r->c.right) / 2.0)
         b.x -= 10;
-    fprintf(r->c.script, "$%s << END\n%.9g %.9g\n%.9g %.9g\n%.9g %.9g\nEND\n", dtype, r->x.low, r->x.low * r->bandwidth,
-            peak / r->bandwidth, peak, r->x.high, peak);
+    fprintf(r->c.script, "$%s << END\n%.9g %.9g\n%.9g %.9g\n%.9g %.9g\nEND\n", dtype, r->x.low,
+            r->x.low * r->bandwidth / unit_of(r), peak / r->bandwidth, peak / unit_of(r), r->x.high, peak / unit_of(r));
     plot_label(&r->c, label.text, b.x + width, b.y, "right front");
     return b;
 }
@@ -197,7 +239,7 @@ static box put_roof(const roof *r, double peak, double other, const char *dtype)
 /* Below the slope's lower end. */
 static box put_bandwidth(const roof *r)
 {
-    const quantity label = format_rate(1e9 * r->bandwidth, "B/s");
+    const cell label = cell_print("%s%s", mark_of(r, "copy"), format_rate(1e9 * r->bandwidth, "B/s").text);
     const double x = fmax(r->x.low, r->y.low / r->bandwidth);
     const box b = {pixel_of_x(r, x) + 26, pixel_of_y(r, x * r->bandwidth) + 11, plot_text_width(label.text)};
 
@@ -214,8 +256,8 @@ static void draw_roof(roof *r)
     fprintf(script,
             "set logscale xy\nset xrange [%.9g:%.9g]\nset yrange [%.9g:%.9g]\n"
             "set xtics format '%%g' scale 0\nset ytics format '%%g' scale 0\nunset mxtics\nunset mytics\n"
-            "set xlabel 'operations a compulsory byte (FLOP/B)'\nset ylabel 'GFLOP/s'\n",
-            r->x.low, r->x.high, r->y.low, r->y.high);
+            "set xlabel 'arithmetic intensity (FLOP/byte)'\nset ylabel '%sFLOP/s'\n",
+            r->x.low, r->x.high, r->y.low / unit_of(r), r->y.high / unit_of(r), unit_of(r) > 1 ? "T" : "G");
     placed[roofs++] = put_bandwidth(r);
     if (r->f32 > 0)
         placed[roofs++] = put_roof(r, r->f32, r->f64, "f32");
@@ -247,7 +289,7 @@ static void put_note(const roof *r, report_plot *plot)
 static void add_roofline(report_plots *plots, const json_t *results, const json_t *ceiling)
 {
     roof r = {ceiling_rate(ceiling, "copy") / 1e9, ceiling_rate(ceiling, "f32") / 1e9,
-              ceiling_rate(ceiling, "f64") / 1e9, .count = 0};
+              ceiling_rate(ceiling, "f64") / 1e9, ceiling, .count = 0};
     const cell title = cell_print("%.40s: %.80s", row_text(ceiling, "resource"), row_text(ceiling, "device"));
 
     collect_points(&r, results);
@@ -296,7 +338,8 @@ typedef struct reach {
     double n, speed_up;
 } reach;
 
-/* The measured points as a block of data. */
+/* The measured points as a block of data: n, the speed-up, the lower end of its whisker and the whisker's length (the
+ * quartiles of the point's own times), and its mark. */
 static void put_points_of(FILE *script, const char *name, const json_t *points, reach *most)
 {
     const json_t *point;
@@ -308,9 +351,13 @@ static void put_points_of(FILE *script, const char *name, const json_t *points, 
         double n = row_number(point, "n"), speed_up = row_number(point, "speed_up");
         if (!(n > 0) || !(speed_up > 0))
             continue;
-        fprintf(script, "%.9g %.9g\n", n, speed_up);
+        const quartiles q = quartiles_of(point, "kernel_s");
+        const double work = speed_up * row_number(point, "kernel_s"), low = work / q.high, high = work / q.low;
+        const bool known = axis_shows(low) && axis_shows(high);
+        fprintf(script, "%.9g %.9g %.9g %.9g \"%s\"\n", n, speed_up, known ? low : speed_up, known ? high - low : 0,
+                is_noisy(point) ? "~" : "");
         most->n = fmax(most->n, n);
-        most->speed_up = fmax(most->speed_up, speed_up);
+        most->speed_up = fmax(most->speed_up, known ? high : speed_up);
     }
     fprintf(script, "END\n");
 }
@@ -348,8 +395,13 @@ static void put_curves(FILE *script, const json_t *laws, const reach *most)
     }
     for (const struct scaling *s = scalings; s < scalings + SCALINGS; s++)
         if (json_array_size(json_object_get(laws, s->kind)) > 0)
-            fprintf(script, "list = list.\", $%s using 1:(rate*$2):(radius) with circles lc rgb '%s'\"\n", s->kind,
-                    s->colour);
+            fprintf(script,
+                    "list = list.\", $%s using 1:(rate*$3):(0):(rate*$4) with vectors heads size screen %.6f,90 lw 1.5 "
+                    "lc rgb 'black'\"\n"
+                    "list = list.\", $%s using 1:(rate*$2):(radius) with circles lc rgb '%s'\"\n"
+                    "list = list.\", $%s using 1:(rate*$2):5 with labels %s\"\n",
+                    s->kind, 3.5 / LAWS_WIDTH, s->kind, s->colour, s->kind,
+                    s->law == scalings[1].law ? "right offset -1,0.5" : "left offset 1,0.5");
     fprintf(script, "eval \"plot \".list\n");
 }
 

@@ -63,7 +63,8 @@ static const char summary[] =
     "The files are from flynn compare (also --against), ceiling, sweep, laws, taxonomy, batch, or a single exercise; "
     "documents "
     "of one host are shown together. Without a file it runs flynn compare. The page loads nothing from the network, "
-    "and can be printed. gnuplot draws the plots. Exit status 1 if a check on the page failed.\v"
+    "and can be printed. gnuplot draws the plots; without it the page has tables alone. Exit status 1 if a check on "
+    "the page failed.\v"
     "\trun compare, and make report.html\n"
     "compare.json ceiling.json\tof what was saved\n";
 
@@ -201,18 +202,42 @@ static void complete(json_t *machine, json_t *other)
     }
 }
 
-/* What a signal or --max-time left out is among what did not run. */
+/* What a signal or --max-time left out. */
 static void add_stopped(json_t *data, const json_t *document)
 {
     char *text = stopped_text(document);
-    json_t *entry = json_new_object();
+    json_t *value = json_text(text);
 
-    json_put(entry, "backend", json_text("ended early"));
-    json_put(entry, "reason", json_text(text));
     if (*text)
-        add(data, "skipped", entry);
-    json_decref(entry);
+        add(data, "stopped", value);
+    json_decref(value);
     free(text);
+}
+
+/* Adds the document's results to one of its parts, where the page counts them. */
+static void keep_results(json_t *of, json_t *results)
+{
+    if (json_is_object(of) && json_is_array(results))
+        json_put(of, "results", json_incref(results));
+}
+
+/* Gives points of laws, or steps of a taxonomy, what their results have: the samples, what disturbed them, copies. */
+static void join_results(json_t *entries, const json_t *results)
+{
+    static const char *const keys[] = {"times_s", "disturbed", "h2d_s", "d2h_s", NULL};
+    json_t *entry, *value;
+    size_t i;
+
+    json_array_foreach(entries, i, entry)
+    {
+        const json_t *place = json_object_get(entry, "result"),
+                     *row = json_array_get(results, (size_t)json_integer_value(place));
+        for (const char *const *key = keys; json_is_integer(place) && *key; key++) {
+            value = json_object_get(row, *key);
+            if (value && !json_object_get(entry, *key))
+                json_put(entry, *key, json_incref(value));
+        }
+    }
 }
 
 /* Takes the reference to the document. */
@@ -233,8 +258,14 @@ static void take(report_page *page, json_t *document, const char *source)
     if (json_object_get(document, "best")) {
         add(data, "sweeps", document);
     } else if (laws) {
+        join_results(json_object_get(laws, "strong"), results);
+        join_results(json_object_get(laws, "weak"), results);
+        join_results(json_object_get(laws, "batch"), results);
+        keep_results(laws, results);
         add(data, "laws", laws); /* its results are of different sizes */
     } else if (json_is_object(taxonomy)) {
+        join_results(json_object_get(taxonomy, "steps"), results);
+        keep_results(taxonomy, results);
         add(data, "taxonomies", taxonomy);
         add_answers(data, taxonomy);
     } else {
@@ -368,6 +399,17 @@ static void free_page(report_page *page)
     json_decref(page->sources);
 }
 
+/* Without gnuplot the page has tables alone, unless the plots are asked for as files. */
+static void look_for_gnuplot(problem *without, const char *plots)
+{
+    if (gnuplot_find(without))
+        return;
+    if (plots && without->exit_code == EXIT_CANNOT_RUN)
+        fail(EXIT_CANNOT_RUN, "--plots=%s: %s", plots, without->text);
+    must_do(without->exit_code == EXIT_CANNOT_RUN, without); /* it is there, and broken */
+    note("the page has tables alone: %s", without->text);
+}
+
 int command_report(int argc, char **argv)
 {
     report_options own = {.output = "report.html"};
@@ -383,7 +425,8 @@ int command_report(int argc, char **argv)
     options_parse(&line, argc, argv, &common);
     if (common.argument_count > 0)
         option_refuse(&common, TAKES_RUN, "the page is made from files");
-    must_do(gnuplot_find(&why) && file_check_writable(own.output, &why), &why); /* before the work starts */
+    must_do(file_check_writable(own.output, &why), &why); /* before the work starts */
+    look_for_gnuplot(&page.without, own.plots);
     if (own.plots && common.argument_count == 0) /* else after the files were read, because they may be wrong */
         make_folder(own.plots);
     page.pictures = memory_zeroed((size_t)own.picture_count, sizeof *page.pictures);
@@ -393,7 +436,7 @@ int command_report(int argc, char **argv)
         take(&page, load(common.arguments[i]), common.arguments[i]);
     if (common.argument_count == 0)
         take(&page, run_compare(&common, &own), "flynn compare");
-    for (int i = 0; i < page.machine_count; i++)
+    for (int i = 0; i < page.machine_count && !*page.without.text; i++)
         make_plots(&page.machines[i]);
     plots = all_plots(&page);
     if (own.plots)

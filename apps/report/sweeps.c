@@ -82,13 +82,34 @@ static cell title_of(const json_t *row, const char *over)
 
 /* ---------------------------------------------------------------------------------------------------- heat map ---- */
 
-enum { CELL = 22, FOOT = 52, LEAST_WIDTH = 62, RAMP_WIDTH = 96, RAMP_STEPS = 24 };
+enum { CELL = 22, FOOT = 52, LEAST_WIDTH = 72, RAMP_WIDTH = 96, RAMP_STEPS = 24 };
 
 typedef struct heat {
     names rows, columns;
     double seconds[MOST_ROWS][MOST_COLUMNS]; /* as of seconds_of */
+    bool noisy[MOST_ROWS][MOST_COLUMNS];
     double best[MOST_COLUMNS], most; /* of the work of each column the least; the largest ratio to it, at least 2 */
 } heat;
+
+/* Sets the colours' scale, which noisy cells decide only in columns without others. */
+static void set_scale(heat *h, const extent *e, bool noisy)
+{
+    double best[MOST_COLUMNS];
+
+    memcpy(best, h->best, sizeof best);
+    for (int i = 0; i < MOST_ROWS * MOST_COLUMNS; i++)
+        for (int k = 0; k < MOST_COLUMNS; k++) /* columns of blocks are of the same work */
+            if ((k == i % MOST_COLUMNS || !e->places) && isnan(best[k]) &&
+                isfinite(h->seconds[i / MOST_COLUMNS][i % MOST_COLUMNS]) &&
+                h->noisy[i / MOST_COLUMNS][i % MOST_COLUMNS] == noisy)
+                h->best[k] = fmin(h->best[k], h->seconds[i / MOST_COLUMNS][i % MOST_COLUMNS]);
+    for (int i = 0; i < MOST_ROWS * MOST_COLUMNS; i++) {
+        const int k = i % MOST_COLUMNS;
+        const double ratio = h->seconds[i / MOST_COLUMNS][k] / h->best[k];
+        if (isnan(best[k]) && h->noisy[i / MOST_COLUMNS][k] == noisy && isfinite(ratio))
+            h->most = fmax(h->most, ratio);
+    }
+}
 
 /* Rows are variants with their blocks and columns are sizes; of one size, variants and blocks. */
 static heat heat_of(const json_t *results, const extent *e)
@@ -107,14 +128,13 @@ static heat heat_of(const json_t *results, const extent *e)
                   r = c < 0 ? -1 : place_of(&h.rows, e->places && e->blocks > 1 ? both.text : variant.text);
         if (r < 0)
             continue;
-        h.seconds[r][c] = fmin(h.seconds[r][c], seconds_of(row));
-        for (int k = 0; k < MOST_COLUMNS; k++) /* columns of blocks are of the same work */
-            h.best[k] = k == c || !e->places ? fmin(h.best[k], seconds_of(row)) : h.best[k];
+        if (seconds_of(row) < h.seconds[r][c] || isnan(h.seconds[r][c])) {
+            h.seconds[r][c] = seconds_of(row);
+            h.noisy[r][c] = is_noisy(row);
+        }
     }
-    for (int k = 0; k < MOST_ROWS * MOST_COLUMNS; k++) {
-        const double ratio = h.seconds[k / MOST_COLUMNS][k % MOST_COLUMNS] / h.best[k % MOST_COLUMNS];
-        h.most = isfinite(ratio) ? fmax(h.most, ratio) : h.most;
-    }
+    set_scale(&h, e, false);
+    set_scale(&h, e, true); /* of columns that have nothing but noise */
     return h;
 }
 
@@ -138,7 +158,7 @@ static void put_cell(const canvas *c, const heat *h, int row, int column, double
 
     if (isfinite(part)) {
         plot_box(c, x, y, width - 2, CELL - 2, ramp(part).text);
-        plot_label(c, format_seconds(seconds).text, x, y,
+        plot_label(c, noisy_seconds(seconds, h->noisy[row][column]).text, x, y,
                    part < 0.45 ? "center front tc rgb '#14181c'" : "center front tc rgb '#ffffff'");
     } else if (isinf(seconds)) {
         plot_label(c, "wrong", x, y, "center front tc rgb '#d03040'");
@@ -197,6 +217,8 @@ typedef struct lines {
     names series, blocks;
     double x[MOST_ROWS], least, most; /* of all lines together; the least and the most time */
     double y[MOST_LINES][MOST_ROWS];
+    quartiles whiskers[MOST_LINES][MOST_ROWS];
+    bool noisy[MOST_LINES][MOST_ROWS];
     bool flat[MOST_LINES]; /* it has no blocks: its time is that of each */
     int count;
 } lines;
@@ -267,9 +289,19 @@ static lines lines_of(const json_t *rows, const extent *e)
         if (place < 0)
             continue;
         l.flat[s] = flat;
-        l.y[s][place] = fmin(l.y[s][place], y);
-        l.least = fmin(l.least, y);
-        l.most = fmax(l.most, y);
+        if (!(y >= l.y[s][place])) {
+            l.y[s][place] = y;
+            l.whiskers[s][place] = quartiles_of(row, "kernel_s");
+            l.noisy[s][place] = is_noisy(row);
+        }
+    }
+    for (int k = 0; k < MOST_LINES * MOST_ROWS; k++) {
+        const double y = l.y[k / MOST_ROWS][k % MOST_ROWS];
+        const quartiles q = l.whiskers[k / MOST_ROWS][k % MOST_ROWS];
+        if (!isfinite(y))
+            continue;
+        l.least = fmin(l.least, axis_shows(q.low) ? fmin(y, q.low) : y);
+        l.most = fmax(l.most, axis_shows(q.high) ? fmax(y, q.high) : y);
     }
     return l;
 }
@@ -316,24 +348,49 @@ static axis put_y(const canvas *c, const lines *l)
     axis a = axis_of(l->least, l->most, 30);
 
     a.low = a.log ? a.low : 0;
-    fprintf(c->script, "%sset yrange [%.9g:%.9g]\nset ytics format '%%.0s %%cs' scale 0\nunset mytics\n",
+    fprintf(c->script,
+            "%sset yrange [%.9g:%.9g]\nset ylabel 'kernel'\nset ytics format '%%.0s %%cs' scale 0\nunset mytics\n",
             a.log ? "set logscale y\n" : "", a.low, a.high);
     return a;
 }
 
+/* The marks of noise that are placed: texts that overlap cannot be read, and one says as much. */
+typedef struct marks {
+    int count;
+    double x[MOST_LINES * MOST_ROWS], y[MOST_LINES * MOST_ROWS];
+} marks;
+
+static void put_noise(const canvas *c, marks *m, double x, double y)
+{
+    for (int i = 0; i < m->count; i++)
+        if (fabs(m->x[i] - x) < plot_text_width("~") + 2 && fabs(m->y[i] - y) < LINE)
+            return;
+    m->x[m->count] = x;
+    m->y[m->count++] = y;
+    plot_label(c, "~", x, y, "left front");
+}
+
 /* The data of a line and, if its variant has what the axis is of, its points: gnuplot's own would be shapes with an id,
  * of which a page with several plots has more than one. */
-static void put_line(const canvas *c, const lines *l, int s, const axis *x, const axis *y)
+static void put_line(const canvas *c, const lines *l, int s, const axis *x, const axis *y, marks *marks)
 {
     fprintf(c->script, "$s%d << END\n", s);
     for (int i = 0; i < l->count; i++)
         if (isfinite(l->y[s][l->flat[s] ? 0 : i]))
             fprintf(c->script, "%.9g %.9g\n", l->x[i], l->y[s][l->flat[s] ? 0 : i]);
     fprintf(c->script, "END\n");
-    for (int i = 0; i < l->count && !l->flat[s]; i++)
-        if (isfinite(l->y[s][i]))
-            plot_point(c, axis_pixel(x, l->x[i], c->left, c->right), axis_pixel(y, l->y[s][i], c->bottom, c->top), 3.5,
-                       colours[s]);
+    for (int i = 0; i < l->count && !l->flat[s]; i++) {
+        const double px = axis_pixel(x, l->x[i], c->left, c->right), py = axis_pixel(y, l->y[s][i], c->bottom, c->top);
+        const quartiles q = l->whiskers[s][i];
+        if (!isfinite(l->y[s][i]))
+            continue;
+        plot_point(c, px, py, 3.5, colours[s]);
+        if (axis_shows(q.low) && axis_shows(q.high))
+            plot_whisker(c, px, axis_pixel(y, q.low, c->bottom, c->top), px, axis_pixel(y, q.high, c->bottom, c->top),
+                         false);
+        if (l->noisy[s][i])
+            put_noise(c, marks, s % 2 ? px - 6 - plot_text_width("~") : px + 6, py + 6);
+    }
 }
 
 static void add_lines(report_plots *plots, const json_t *rows, const extent *e)
@@ -341,6 +398,7 @@ static void add_lines(report_plots *plots, const json_t *rows, const extent *e)
     const json_t *first = json_array_get(rows, 0);
     const lines l = lines_of(rows, e);
     const int width = LINES_WIDTH + SAMPLE + (int)plot_text_width("m") * longest(&l.series);
+    marks placed = {.count = 0};
     axis x, y;
     canvas c;
 
@@ -358,11 +416,11 @@ static void add_lines(report_plots *plots, const json_t *rows, const extent *e)
     x = put_x(&c, &l);
     y = put_y(&c, &l);
     for (int s = 0; s < l.series.count; s++)
-        put_line(&c, &l, s, &x, &y);
+        put_line(&c, &l, s, &x, &y, &placed);
     for (int s = 0; s < l.series.count; s++) {
         fprintf(c.script, s ? ", $s%d" : "plot $s%d", s);
         fprintf(c.script, " smooth unique with lines lw 2%s lc rgb '%s' title ", l.flat[s] ? " dt 2" : "", colours[s]);
-        gnuplot_text(c.script, l.series.list[s].text);
+        gnuplot_text(c.script, cell_print("%s%s", l.flat[s] && l.noisy[s][0] ? "~ " : "", l.series.list[s].text).text);
     }
     fprintf(c.script, "\n");
     plot_end(&c);

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""The page of flynn report in a browser, at 400, 1280 and 1920 pixels, light and dark: no row of a table and no plot is cut
-off at 1280 pixels and above, no text lies on another one, text can be read on what is behind it, an emulation is labelled
-and sets no scale, and nothing is loaded. On a phone tables scroll in their own box and the page does not.
+"""The page of flynn report in a browser, at 390, 1280 and 1920 pixels, light and dark: no row of a table and no plot is cut
+off at 1280 pixels and above, no text lies on another one, text and whiskers can be seen on what is behind them, an emulation
+is labelled and sets no scale, and nothing is loaded. On a phone tables scroll in their own box and the page does not; their
+first column stays, and the comparison shows its times before it is scrolled. On paper no heading is the last of its page.
 
 Chromium is driven through two pipes (--remote-debugging-pipe): requests of its DevTools protocol as JSON, each with a NUL
 behind it. FLYNN_TEST_PICTURES=FOLDER keeps what was seen.
@@ -12,14 +13,16 @@ import fcntl
 import json
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
 import tempfile
+import zlib
 
 FLYNN = os.environ["FLYNN"]
 SAVED = pathlib.Path(os.environ["FLYNN_SOURCE"]) / "tests/data/saved"
-WIDTHS = [400, 1280, 1920]
+WIDTHS = [390, 1280, 1920]
 failed = passed = 0
 
 
@@ -93,6 +96,13 @@ class Browser:
                            clip={"x": 0, "y": 0, "width": width, "height": min(height, 16000), "scale": 1})
         pathlib.Path(path).write_bytes(base64.b64decode(picture["data"]))
 
+    def paper(self):
+        """What is drawn on each sheet of paper, in PDF's operators."""
+        printed = base64.b64decode(self.ask("Page.printToPDF", preferCSSPageSize=True)["data"])
+        parts = [printed[m.end():m.end() + int(m[1])] for m in re.finditer(rb"/Length (\d+)>>\s*stream\r?\n", printed)]
+        drawn = [zlib.decompress(part) for part in parts if part[:1] == b"x"]
+        return [sheet.decode("latin-1") for sheet in drawn if b"\nBT\n" in sheet]
+
     def close(self):
         self.session = None
         try:
@@ -142,8 +152,55 @@ const faint = all('h1, h2, h3, h4, p, dt, dd, th, td, figcaption, li, svg text')
     if (svg && !/black/.test(e.getAttribute('fill') || e.parentElement.getAttribute('fill') || '')) return false
     const [a, b] = [light(svg ? style.fill : style.color), light(behind(e))].sort((x, y) => x - y)
     return (b + 0.05) / (a + 0.05) < 4.5 }).map(said)
+for (const e of all('svg path[stroke="rgb(  0,   0,   0)"]')) {
+    const [a, b] = [light(getComputedStyle(e).stroke), light(behind(e))].sort((x, y) => x - y)
+    if ((b + 0.05) / (a + 0.05) < 4.5) faint.push('a whisker') }
 const loaded = performance.getEntriesByType('resource').map(e => e.name).filter(n => !n.startsWith('data:'))
-return { page, cut, spilt, onto, faint, loaded, tables: all('table').length, plots: all('svg').length } })()"""
+return { page, cut, spilt, onto, faint, loaded, tables: all('table').length, plots: all('svg').length,
+    whiskers: all('svg path[stroke="rgb(  0,   0,   0)"]').length } })()"""
+
+# A table on a phone: the left end of a cell of its first column when it is scrolled, and which columns show before.
+PHONE = """(() => { const box = document.querySelector('.scroll[aria-label=Comparison]'), edge = box.getBoundingClientRect()
+const shown = [...box.querySelectorAll('thead th')].filter(e => e.getBoundingClientRect().right <= edge.right).map(e => e.textContent)
+box.scrollLeft = 300
+const cells = [...box.querySelectorAll('tbody th, thead th:first-child')].map(e => e.getBoundingClientRect().left - edge.left)
+return { shown, scrolled: box.scrollLeft, cells } })()"""
+
+HEADINGS = "h1,h2,h3,h4{color:#010203!important}"
+
+
+def heading_ends(sheet):
+    """Whether the lowest text of a sheet is a heading, which has a colour of its own. Lengths grow upwards."""
+    lowest, colour, matrix, saved = {True: 1e9, False: 1e9}, "", (1, 0, 0, 1, 0, 0), []
+    for line in sheet.splitlines():
+        *words, operator = line.split() or [""]
+        if operator == "q":
+            saved.append(matrix)
+        elif operator == "Q":
+            matrix = saved.pop()
+        elif operator == "cm":
+            (a, b, c, d, e, f), (g, h, i, j, k, l) = map(float, words), matrix
+            matrix = (a * g + b * i, a * h + b * j, c * g + d * i, c * h + d * j, e * g + f * i + k, e * h + f * j + l)
+        elif operator == "rg":
+            colour = tuple(round(255 * float(word)) for word in words[-3:])
+        elif operator == "Tm":
+            x, y = map(float, words[-2:])
+            is_heading = colour == (1, 2, 3)
+            lowest[is_heading] = min(lowest[is_heading], x * matrix[1] + y * matrix[3] + matrix[5])
+    return lowest[True] < lowest[False]
+
+
+def headings_alone(shown, css):
+    """Headings at the ends of sheets, with the page's content at several heights."""
+    found, text = [], pathlib.Path("page.html").read_text(encoding="utf-8")
+    for height in range(0, 700, 140):
+        style = f"{HEADINGS}main{{padding-top:{height}px!important}}{css}</style>"
+        pathlib.Path("printed.html").write_text(text.replace("</style>", style), encoding="utf-8")
+        shown.show("printed.html", 1280, "light")
+        sheets = shown.paper()
+        assert len(sheets) > 5 and any(".0039 .0078 .0118 rg" in sheet for sheet in sheets), len(sheets)
+        found += [f"{height} pixels lower: sheet {i + 1}" for i, sheet in enumerate(sheets[:-1]) if heading_ends(sheet)]
+    return found
 
 
 def save(name, document):
@@ -210,10 +267,10 @@ def make_documents():
 PARTS = """(() => { const section = title => [...document.querySelectorAll('section')].find(s => s.querySelector('h2').textContent == title)
 const bars = svg => [...svg.querySelectorAll('polygon')].filter(p => { const c = p.getAttribute('fill') || ''
     return /47, *126, *216|217, *115, *13|128, *128, *128|180, *180, *180/.test(c) })
-const width = p => p.getBBox().width
+const end = p => p.getBBox().x + p.getBBox().width
 return { titles: [...document.querySelectorAll('h2')].map(h => h.textContent),
   times: [...section('Times').querySelectorAll('svg')].map(svg => ({ text: svg.textContent, title: svg.closest('figure').textContent,
-      longest: Math.max(...bars(svg).filter(p => /47, *126, *216|217, *115, *13/.test(p.getAttribute('fill'))).map(width)), width: svg.viewBox.baseVal.width })),
+      farthest: Math.max(...bars(svg).filter(p => /47, *126, *216|217, *115, *13/.test(p.getAttribute('fill'))).map(end)), width: svg.viewBox.baseVal.width })),
   sweeps: [...section('Sweep').querySelectorAll('figure')].map(f => f.querySelector('figcaption').textContent),
   taxonomy: section('Taxonomy').textContent } })()"""
 
@@ -246,7 +303,7 @@ def look(shown, pictures):
         for scheme in ("light", "dark"):
             shown.show("page.html", width, scheme)
             found, where = shown.value(MEASURE), f"{width} pixels, {scheme}"
-            assert found["tables"] > 10 and found["plots"] > 15, found
+            assert found["tables"] > 10 and found["plots"] > 15 and found["whiskers"] > 10, found
             check(f"{where}: the page is as wide as the screen", found["page"])
             if width >= 1280:
                 check(f"{where}: no row and no plot is cut", found["cut"])
@@ -256,14 +313,20 @@ def look(shown, pictures):
             check(f"{where}: nothing is loaded", found["loaded"])
             if pictures:
                 shown.picture(os.path.join(pictures, f"page-{width}-{scheme}.png"))
+    shown.show("page.html", 390, "light")
+    phone = shown.value(PHONE)
+    check("a phone shows the times", [name for name in ("exercise", "backend", "kernel", "total") if name not in phone["shown"]])
+    check("and the first column stays at its left", [left for left in phone["cells"] if abs(left) > 1] or phone["scrolled"] < 300)
+    check("no heading is alone at the end of a sheet of paper", headings_alone(shown, ""))
+    shown.show("page.html", 1920, "light")
     parts = shown.value(PARTS)
     check("sections", [name for name in ("Comparison", "Times", "Roofline", "Taxonomy", "Sweep", "Scaling")
                        if name not in parts["titles"]])
     check("an emulation is labelled in each chart that has one",
           [t["title"] for t in parts["times"] if "hip-cpu" in t["text"] and
            not ("emulation" in t["text"] and "an emulation" in t["title"])] + ([] if parts["times"] else ["no charts"]))
-    check("and sets no scale: the longest other bar takes a third of the plot",
-          [t["title"] for t in parts["times"] if "hip-cpu" in t["text"] and t["longest"] < t["width"] / 3])
+    check("and sets no scale: the farthest other bar or point is beyond half of the plot",
+          [t["title"] for t in parts["times"] if "hip-cpu" in t["text"] and t["farthest"] < t["width"] / 2])
     check("each backend of a sweep has a map and lines",
           [name for name in ("hip-nvidia:0: kernel over block and size", "hip-cpu:0: kernel over block and size",
                              "hip-nvidia:0: kernel over size", "hip-nvidia:0: kernel over variant and block",
@@ -283,6 +346,7 @@ document.querySelector('p.note').style.color = getComputedStyle(document.body).b
 const wide = document.createElement('p'); wide.style.width = '4000px'; wide.textContent = 'wide'; document.body.append(wide); 0""")
     found = shown.value(MEASURE)
     check("a fault is found", [key for key in ("page", "cut", "spilt", "onto", "faint") if not found[key]])
+    check("a heading that is alone is found", not headings_alone(shown, "*{break-after:auto!important;break-inside:auto!important}"))
 
 
 if __name__ == "__main__":
