@@ -31,6 +31,7 @@ COMMANDS = [
     ["ceiling", "-b", "serial", "--size=4096", "--repeat=2"],
     ["batch", "-b", "serial", "--synthetic=3x16x16", "--keep=2"],
     ["list"],
+    ["list", "--long"],
 ]
 failed = passed = 0
 
@@ -94,9 +95,10 @@ def main():
     for words in COMMANDS:
         all_of_them = [titles(text).split() for text in (on_terminal([*words, "--wide"], 40), redirected(words))]
         check(f"all of {words[0]} with --wide", all_of_them[0] and all_of_them[0] == all_of_them[1], str(all_of_them))
-    told = on_terminal(["info"], 80).splitlines()
+    for command in ("doctor", "list", "info"):
+        told = on_terminal([command], 80).splitlines()
+        check(f"{command} fits a screen", len(told) <= 24 and max(map(len, told)) <= 80, "\n".join(told))
     can = ["can run here" in line for line in told if re.match("[a-z-]+: can(not)? run here", line)]
-    check("info fits a screen", len(told) <= 24 and max(map(len, told)) <= 80, "\n".join(told))
     check("good news first", can == sorted(can, reverse=True) and can[0] and "can run here" in told[1], "\n".join(told))
     picked = ["--columns=backend,kernel,place"]
     for text in (on_terminal([*convolve, *picked], 80), redirected([*convolve, *picked])):
