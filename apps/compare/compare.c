@@ -20,6 +20,7 @@
 #include "view/json.h"
 #include "view/row.h"
 #include "view/saved.h"
+#include "view/sentence.h"
 #include "view/titles.h"
 
 #include <inttypes.h>
@@ -198,6 +199,9 @@ static void show(const json_t *document, table_style style)
     json_t *entry;
 
     const json_t *rows = json_object_get(document, "results");
+    sentences_print(rows);
+    if (style == TABLE_MARKDOWN && json_array_size(rows) > 1)
+        text_print("\n");
     columns_print(columns_of(IN_COMPARE, rows), rows, style, stdout);
     if (style == TABLE_MARKDOWN)
         text_print("\n");
