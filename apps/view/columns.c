@@ -49,8 +49,10 @@ static bool is_shown(const field *f, unsigned in, const json_t *rows)
 }
 
 /* What tells the rows of several kernels of the user's apart. */
-static const column kernel_columns[] = {
-    {.title = "variant", .make = variant_cell}, {.title = "let", .key = "let_shown"}, {.key = "block"}, {0}};
+static const column kernel_columns[] = {{.title = "variant", .make = variant_cell},
+                                        {.title = "let", .key = "let_shown"},
+                                        {.title = "block", .key = "block", .as = AS_BLOCK},
+                                        {0}};
 
 static bool is_of_kernels(const char *key)
 {
@@ -126,6 +128,16 @@ static bool is_listed(const char *titles, const char *title)
     return false;
 }
 
+/* Returns whether no list has more than two rows with a place. */
+static bool are_few_places(const json_t *rows)
+{
+    const json_t *row;
+    size_t i;
+
+    json_array_foreach(rows, i, row) if (json_integer_value(row_value(row, "place")) > 2) return false;
+    return true;
+}
+
 bool column_says_nothing(const column *c, const json_t *rows)
 {
     const char *text;
@@ -133,7 +145,7 @@ bool column_says_nothing(const column *c, const json_t *rows)
     cell room;
     size_t i;
 
-    if (json_array_size(rows) == 1 && (strcmp(c->title, "place") == 0 || c->as == AS_FACTOR))
+    if ((strcmp(c->title, "place") == 0 && are_few_places(rows)) || (json_array_size(rows) == 1 && c->as == AS_FACTOR))
         return true;
     json_array_foreach(rows, i, row)
     {
@@ -206,29 +218,72 @@ typedef struct wrapping {
     int width;
 } wrapping;
 
+enum { PIPE_COLUMNS = 100, LEAST_WRAPPED = 12 };
+
+/* A column that a narrow terminal keeps: the first one, the check, and the first time, or else the first number. */
+static bool is_kept(const column *columns, size_t c)
+{
+    size_t first = 1;
+
+    for (size_t k = 1; columns[k].title; k++)
+        if (column_is_number(&columns[k]) &&
+            (!column_is_number(&columns[first]) || (columns[k].as == AS_SECONDS && columns[first].as != AS_SECONDS)))
+            first = k;
+    return c == 0 || c == first || columns[c].as == AS_CHECK;
+}
+
+/* The widest column of text, where its text can go on in further lines so that the others fit. */
+static wrapping wrapping_for(const column *columns, const json_t *rows, const bool *shown, int too_much)
+{
+    wrapping w = {too_much > 0 ? widest_text(columns, rows, shown) : NULL, 0};
+
+    if (w.column)
+        w.width = width_of(w.column, rows) - too_much;
+    if (w.column && (w.width < LEAST_WRAPPED || w.width < (int)strlen(w.column->title)))
+        w.column = NULL;
+    return w;
+}
+
+/* Leaves further columns out, from the last one to the second, until a line fits a narrow terminal; the widest text,
+ * whose lines can be broken, comes last. */
+static wrapping fit_narrow(const column *columns, const json_t *rows, bool *shown, int width, int most)
+{
+    const column *widest = widest_text(columns, rows, shown);
+    wrapping w = wrapping_for(columns, rows, shown, width - most);
+    size_t count = 0;
+
+    while (columns[count].title)
+        count++;
+    for (size_t round = 0; round < 2; round++)
+        for (size_t c = count; c-- > 0 && width > most && !w.column;) {
+            if (!shown[c] || is_kept(columns, c) || (round == 0 && &columns[c] == widest))
+                continue;
+            shown[c] = false;
+            width -= width_of(&columns[c], rows) + 1;
+            w = wrapping_for(columns, rows, shown, width - most);
+        }
+    return w;
+}
+
 static wrapping choose(const column *columns, const json_t *rows, bool *shown)
 {
-    const int most = text_width();
+    const int terminal = text_width(), most = terminal ? terminal : PIPE_COLUMNS;
     bool listed = false;
     int width = 0;
     wrapping w = {NULL, 0};
 
     for (size_t c = 0; columns[c].title; c++) {
-        shown[c] = chosen.all || !most || !column_says_nothing(&columns[c], rows);
+        shown[c] = chosen.all || !column_says_nothing(&columns[c], rows);
         listed = listed || (chosen.titles && is_listed(chosen.titles, columns[c].title));
     }
     for (size_t c = 0; columns[c].title && listed; c++)
         shown[c] = is_listed(chosen.titles, columns[c].title);
     if (chosen.titles && !listed)
         note_columns(columns);
-    if (most && !chosen.all && !listed)
+    if (!chosen.all && !listed)
         width = drop_until_it_fits(columns, rows, shown, most);
-    if (width > most)
-        w.column = widest_text(columns, rows, shown);
-    if (w.column)
-        w.width = width_of(w.column, rows) - (width - most);
-    if (w.width < 16) /* it would be a column of words; the terminal breaks the lines */
-        w.column = NULL;
+    if (width > most && terminal)
+        w = fit_narrow(columns, rows, shown, width, most);
     return w;
 }
 

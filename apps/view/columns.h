@@ -27,17 +27,17 @@ column_list columns_full(const column *columns);
 const column *columns_of(unsigned in, const json_t *rows);
 
 /* Returns whether each row has the same there and that means nothing: no value, no time of a copy that is none, the
- * place of one row, the speed-up over itself. */
+ * places of two rows, the speed-up of one over itself. */
 bool column_says_nothing(const column *c, const json_t *rows);
 
 typedef enum table_style { TABLE_TEXT, TABLE_MARKDOWN } table_style;
 
 /* Chooses the columns of all later tables: all of them, or those in a list of titles, which the caller keeps. Without a
- * choice a terminal shows the columns that differ and fit. */
+ * choice those are shown that say something and fit the terminal, or 100 characters where there is none. */
 void columns_choose(bool all, const char *titles);
 
-/* Prints a line for each row (a list of objects) below the titles; nothing where there is no row. On a terminal columns
- * that say nothing about these rows are left out, then the least important ones until a line fits; the check of a wrong
- * result and the fastest row are coloured. Where none of the titles of columns_choose is the table's, a note says so
+/* Prints a line for each row (a list of objects) below the titles; nothing where there is no row. Columns that say
+ * nothing about these rows are left out, then the least important ones until a line fits. On a terminal the widest text
+ * goes on in further lines where need be, and the check of a wrong result and the fastest row are coloured. Where none of the titles of columns_choose is the table's, a note says so
  * and the others are shown. Ends the command (fail) where memory is short. */
 void columns_print(const column *columns, const json_t *rows, table_style style, FILE *stream);

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Tables on a terminal: they fit into 80 and 120 columns, show what differs, and colour what stands out; redirected, or
-with --wide, they have all columns.
+"""Tables on a terminal: they fit into 40, 80 and 120 columns, show what differs, and colour what stands out; redirected
+they have the columns of a terminal of 100, with --wide all.
 """
 import fcntl
 import json
@@ -81,20 +81,33 @@ def titles(text):
 
 def main():
     for words in COMMANDS:
-        for width in (80, 120):
+        for width in (40, 80, 100, 120):
             text = on_terminal(words, width)
-            long = [line for line in COLOUR.sub("", text).splitlines() if len(line.rstrip()) > width]
+            long = [line for line in COLOUR.sub("", text).splitlines() if len(line.rstrip()) > width and " " in line.strip()]
             check(f"{' '.join(words)} at {width}", text and not long, "\n".join(long))
     convolve, sort = COMMANDS[0], COMMANDS[2]
-    narrow, wide, full = titles(on_terminal(convolve, 80)), titles(on_terminal(convolve, 120)), titles(redirected(convolve))
+    narrow, wide, full = titles(on_terminal(convolve, 80)), titles(on_terminal(convolve, 120)), titles(redirected([*convolve, "--wide"]))
     for title in ("backend", "variant", "kernel", "total", "speed-up", "check"):
         check(f"'{title}' is essential", title in narrow, narrow)
     check("120 columns show more than 80", len(narrow.split()) < len(wide.split()) < len(full.split()), wide)
     check("no copies on processors", "h2d" not in wide and "h2d" in full, wide)
     check("no place and no speed-up of one row", not {"place", "speed-up"} & set(titles(on_terminal(sort, 200)).split()))
+    check("no place of two rows", "place" not in titles(on_terminal(convolve, 300)).split())
+    check("a place of three", "place" in titles(on_terminal(["sort", "-b", "serial", "--variant=radix,naive,bitonic", "--size=64", *QUICK], 300)))
     for words in COMMANDS:
-        all_of_them = [titles(text).split() for text in (on_terminal([*words, "--wide"], 40), redirected(words))]
+        all_of_them = [titles(text).split() for text in (on_terminal([*words, "--wide"], 40), redirected([*words, "--wide"]))]
         check(f"all of {words[0]} with --wide", all_of_them[0] and all_of_them[0] == all_of_them[1], str(all_of_them))
+    run = f"{os.environ['FLYNN_SOURCE']}/tests/data/saved/compare.json"  # its numbers are the same each time
+    for words in (["compare", f"--against={run}", run], ["list"], ["list", "--long", "--columns=operation,variant"]):
+        alike = [titles(text).split() for text in (on_terminal(words, 100), redirected(words))]
+        check(f"{words[0]} redirected is as on a terminal of 100", alike[0] and alike[0] == alike[1], str(alike))
+        for width in (40, 80):
+            text = on_terminal(words, width)
+            long = [line for line in text.splitlines() if len(line.rstrip()) > width and " " in line.strip()]
+            check(f"{words[0]} at {width}", titles(text) and not long, "\n".join(long))
+    check("with --wide there are more", len(titles(redirected(convolve)).split()) < len(full.split()))
+    narrowest = titles(on_terminal(convolve, 40)).split()
+    check("40 columns keep what counts", narrowest[0] == "backend" and {"kernel", "check"} < set(narrowest), str(narrowest))
     for command in ("doctor", "list", "info"):
         told = on_terminal([command], 80).splitlines()
         check(f"{command} fits a screen", len(told) <= 24 and max(map(len, told)) <= 80, "\n".join(told))
