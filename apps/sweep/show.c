@@ -129,7 +129,7 @@ const column sweep_columns[] = {
     {.key = "resource"},
     {.title = "variant", .make = variant_cell},
     {.title = "size", .as = AS_NUMBER, .make = sweep_size},
-    {.key = "block"},
+    {.title = "block", .key = "block", .as = AS_BLOCK},
     {.key = "kernel_s"},
     {.key = "spread"},
     {.key = "gbytes_per_s"},

@@ -111,7 +111,17 @@ static void check(bool done)
 static struct {
     bool all;
     const char *titles;
+    column_list columns; /* of the last table */
+    bool shown[LONGEST_LIST];
 } chosen;
+
+bool columns_have(const char *title)
+{
+    for (size_t c = 0; chosen.columns.c[c].title; c++)
+        if (strcmp(chosen.columns.c[c].title, title) == 0)
+            return chosen.shown[c];
+    return false;
+}
 
 void columns_choose(bool all, const char *titles)
 {
@@ -244,8 +254,19 @@ static wrapping wrapping_for(const column *columns, const json_t *rows, const bo
     return w;
 }
 
-/* Leaves further columns out, from the last one to the second, until a line fits a narrow terminal; the widest text,
- * whose lines can be broken, comes last. */
+static bool is_same_in_all(const column *c, const json_t *rows)
+{
+    const json_t *row;
+    cell first, other;
+    size_t i;
+
+    const char *text = column_text(c, json_array_get(rows, 0), &first);
+    json_array_foreach(rows, i, row) if (strcmp(text, column_text(c, row, &other)) != 0) return false;
+    return true;
+}
+
+/* Leaves further columns out, from the last one to the second, until a line fits a narrow terminal: first those that
+ * tell no rows apart, last the widest text, whose lines can be broken. */
 static wrapping fit_narrow(const column *columns, const json_t *rows, bool *shown, int width, int most)
 {
     const column *widest = widest_text(columns, rows, shown);
@@ -254,9 +275,10 @@ static wrapping fit_narrow(const column *columns, const json_t *rows, bool *show
 
     while (columns[count].title)
         count++;
-    for (size_t round = 0; round < 2; round++)
+    for (size_t round = 0; round < 3; round++)
         for (size_t c = count; c-- > 0 && width > most && !w.column;) {
-            if (!shown[c] || is_kept(columns, c) || (round == 0 && &columns[c] == widest))
+            if (!shown[c] || is_kept(columns, c) || (round < 2 && &columns[c] == widest) ||
+                (round == 0 && !is_same_in_all(&columns[c], rows)))
                 continue;
             shown[c] = false;
             width -= width_of(&columns[c], rows) + 1;
@@ -349,7 +371,7 @@ static const char *colour_of(const column *c, const json_t *row, bool ranked)
 static void print_text(const column *columns, const json_t *rows, FILE *stream)
 {
     struct libscols_table *table = scols_new_table();
-    bool shown[LONGEST_LIST] = {false};
+    bool *const shown = chosen.shown;
     const json_t *row;
     size_t i;
 
@@ -386,6 +408,9 @@ void columns_print(const column *columns, const json_t *rows, table_style style,
 {
     const column_list full = columns_full(columns);
 
+    chosen.columns = full;
+    for (size_t c = 0; c < LONGEST_LIST; c++)
+        chosen.shown[c] = style == TABLE_MARKDOWN;
     if (json_array_size(rows) > 0)
         (style == TABLE_MARKDOWN ? print_markdown : print_text)(full.c, rows, stream);
 }

@@ -41,3 +41,6 @@ void columns_choose(bool all, const char *titles);
  * goes on in further lines where need be, and the check of a wrong result and the fastest row are coloured. Where none of the titles of columns_choose is the table's, a note says so
  * and the others are shown. Ends the command (fail) where memory is short. */
 void columns_print(const column *columns, const json_t *rows, table_style style, FILE *stream);
+
+/* Returns whether the last table that was printed had that column. */
+bool columns_have(const char *title);

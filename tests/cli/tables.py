@@ -107,6 +107,13 @@ def main():
             check(f"{words[0]} at {width}", titles(text) and not long, "\n".join(long))
     check("with --wide there are more", len(titles(redirected(convolve)).split()) < len(full.split()))
     narrowest = titles(on_terminal(convolve, 40)).split()
+    sizes = titles(on_terminal(["sweep", "sort", "-b", "serial", "--variant=radix", "--size=100,200", *QUICK], 40)).split()
+    check("40 columns keep what differs", "size" in sizes and "variant" not in sizes, str(sizes))
+    for words, legend in (([], "speed-up: kernel of the scalar backend"), (["--wide"], "speed-up, with copies: kernel and total of"),
+                          (["--columns=relative"], "relative: total over"), (["--columns=kernel"], "")):
+        text = redirected(["compare", "sort", "--size=100", "-b", "serial,simd", "--columns=backend,speed-up" if not words else "--quiet", *QUICK, *words])
+        line = next((line for line in text.splitlines() if re.match("(speed-up|with copies|relative).*:", line)), "")
+        check(f"only columns that are there are explained: {words}", line.startswith(legend) and bool(line) == bool(legend), text)
     check("40 columns keep what counts", narrowest[0] == "backend" and {"kernel", "check"} < set(narrowest), str(narrowest))
     for command in ("doctor", "list", "info"):
         told = on_terminal([command], 80).splitlines()
