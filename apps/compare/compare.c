@@ -20,6 +20,7 @@
 #include "view/json.h"
 #include "view/row.h"
 #include "view/saved.h"
+#include "view/sentence.h"
 #include "view/titles.h"
 
 #include <inttypes.h>
@@ -192,18 +193,39 @@ static json_t *run_all(const common_options *common, const compare_options *own,
     return document;
 }
 
+/* Of the columns that the table has. */
+static void explain_columns(void)
+{
+    const bool speed_up = columns_have("speed-up"), copies = columns_have("with copies"),
+               relative = columns_have("relative");
+
+    if (speed_up || copies)
+        text_print("%s: %s of the scalar backend (or the first one) over this one's",
+                   !copies     ? "speed-up"
+                   : !speed_up ? "with copies"
+                               : "speed-up, with copies",
+                   !copies     ? "kernel"
+                   : !speed_up ? "total"
+                               : "kernel and total");
+    if (relative)
+        text_print("%srelative: total over the fastest one's", speed_up || copies ? "; " : "");
+    if (speed_up || copies || relative)
+        text_print("\n");
+}
+
 static void show(const json_t *document, table_style style)
 {
     size_t i;
     json_t *entry;
 
     const json_t *rows = json_object_get(document, "results");
+    sentences_print(rows);
+    if (style == TABLE_MARKDOWN && json_array_size(rows) > 1)
+        text_print("\n");
     columns_print(columns_of(IN_COMPARE, rows), rows, style, stdout);
     if (style == TABLE_MARKDOWN)
         text_print("\n");
-    text_print(
-        "speed-up, with copies: kernel and total of the scalar backend (or the first one) over this one's; relative: "
-        "total over the fastest one's\n");
+    explain_columns();
     json_array_foreach(json_object_get(document, "skipped"), i, entry)
         text_print("skipped %s: %s\n", row_text(entry, "backend"), row_text(entry, "reason"));
     json_array_foreach(json_object_get(document, "failed"), i, entry)

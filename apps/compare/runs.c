@@ -125,19 +125,26 @@ json_t *compare_runs(const json_t *older, const json_t *newer)
     return document;
 }
 
+/* "omp:2:v4"; "hip-nvidia:0, now hip-amd:0" of a pair on two backends. */
+static cell backends_cell(const json_t *pair)
+{
+    const char *older = row_text(pair, "older"), *newer = row_text(pair, "newer");
+
+    return strcmp(older, newer) == 0 ? cell_print("%s", older) : cell_print("%.60s, now %.60s", older, newer);
+}
+
 const column compare_pair_columns[] = {
     {.title = "exercise", .make = work_cell},
     {.key = "dtype"},
-    {.title = "older", .key = "older"},
-    {.title = "newer", .key = "newer"},
-    {.title = "kernel", .key = "kernel.older_s", .as = AS_SECONDS},
-    {.title = "kernel now", .key = "kernel.newer_s", .as = AS_SECONDS},
+    {.title = "backend", .make = backends_cell},
+    {.title = "kernel", .key = "kernel.older_s", .as = AS_SECONDS, .drop = 25},
+    {.title = "kernel now", .key = "kernel.newer_s", .as = AS_SECONDS, .drop = 26},
     {.title = "ratio", .key = "kernel.ratio", .as = AS_FACTOR},
     {.title = "verdict", .key = "kernel.verdict"},
-    {.title = "total", .key = "total.older_s", .as = AS_SECONDS},
-    {.title = "total now", .key = "total.newer_s", .as = AS_SECONDS},
-    {.title = "ratio", .key = "total.ratio", .as = AS_FACTOR},
-    {.title = "verdict", .key = "total.verdict"},
+    {.title = "total", .key = "total.older_s", .as = AS_SECONDS, .drop = 1},
+    {.title = "total now", .key = "total.newer_s", .as = AS_SECONDS, .drop = 2},
+    {.title = "total ratio", .key = "total.ratio", .as = AS_FACTOR, .drop = 3},
+    {.title = "total verdict", .key = "total.verdict", .drop = 24},
     {0},
 };
 
@@ -147,11 +154,37 @@ static void print_machine(const char *which, const json_t *machine)
                row_text(machine, "gpu"), row_text(machine, "commit"));
 }
 
+/* "of 9 kernels 2 are faster, 1 is slower, 5 are the same, 1 is unclear", and of the totals. */
+static void print_verdicts(const json_t *pairs, table_style style)
+{
+    static const char *const verdicts[] = {"faster", "slower", "same", "noisy", "unclear", NULL};
+    static const char *const quantities[][2] = {{"kernel.verdict", "kernels"}, {"total.verdict", "totals"}};
+    const size_t all = json_array_size(pairs);
+
+    for (int q = 0; q < 2 && all > 1; q++) {
+        const char *between = "";
+        text_print("of %zu %s ", all, quantities[q][1]);
+        for (const char *const *verdict = verdicts; *verdict; verdict++) {
+            const json_t *pair;
+            size_t i, count = 0;
+            json_array_foreach(pairs, i, pair) count += strcmp(row_text(pair, quantities[q][0]), *verdict) == 0;
+            if (count > 0)
+                text_print("%s%zu %s%s %s", between, count, count == 1 ? "is" : "are",
+                           strcmp(*verdict, "same") == 0 ? " the" : "", *verdict);
+            between = count > 0 ? ", " : between;
+        }
+        text_print("\n");
+    }
+    if (all > 1 && style == TABLE_MARKDOWN)
+        text_print("\n");
+}
+
 void compare_runs_show(const json_t *verdicts, table_style style)
 {
     size_t i;
     json_t *entry;
 
+    print_verdicts(json_object_get(verdicts, "pairs"), style);
     columns_print(compare_pair_columns, json_object_get(verdicts, "pairs"), style, stdout);
     if (style == TABLE_MARKDOWN)
         text_print("\n");

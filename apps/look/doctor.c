@@ -40,6 +40,7 @@ static const char *const state_names[] = {"ok", "absent", "advice", "broken"};
 typedef struct diagnosis {
     const char *root;   /* of the files that are checked: "" except in tests */
     const char *bundle; /* the file that --bundle names */
+    bool details;       /* --long */
     json_t *findings;   /* {"state", "subject", "text", "cure"} */
     int count[4];       /* of each state */
 } diagnosis;
@@ -231,7 +232,10 @@ static void look_at_backend(diagnosis *d, const fl_backend_info *b, bool hardwar
     } else {
         /* A plugin that loads but finds no device is broken only where there is such hardware. */
         bool absent = *b->flynn_class && !hardware;
-        found(d, absent ? STATE_ABSENT : STATE_BROKEN, b->name, b->probe.cure, "%s: %s", b->path, b->probe.cause);
+        if (absent)
+            found(d, STATE_ABSENT, b->name, b->probe.cure, "%s", b->probe.cause);
+        else
+            found(d, STATE_BROKEN, b->name, b->probe.cure, "%s: %s", b->path, b->probe.cause);
     }
 }
 
@@ -345,20 +349,84 @@ static void look_at_all(diagnosis *d)
     look_at_variables(d);
 }
 
-static void print(const diagnosis *d)
+static bool is_in_state(const json_t *finding, state state)
 {
+    return strcmp(row_text(finding, "state"), state_names[state]) == 0;
+}
+
+/* Returns whether one of the findings before this one has the same of each of the keys. */
+static bool was_found(const diagnosis *d, size_t finding, const char *const *keys)
+{
+    const json_t *f = json_array_get(d->findings, finding);
+    char *key = row_key(f, keys);
+    bool found = false;
+
+    for (size_t i = 0; i < finding && !found; i++) {
+        char *other = row_key(json_array_get(d->findings, i), keys);
+        found = strcmp(key, other) == 0;
+        free(other);
+    }
+    free(key);
+    return found;
+}
+
+/* Names in one line what was found to be ok. */
+static void print_well(const diagnosis *d)
+{
+    const char *before = "ok      ";
     const json_t *f;
     size_t i;
 
     json_array_foreach(d->findings, i, f)
     {
-        const char *cure = json_string_value(row_value(f, "cure"));
-        text_print("%-6s  %s: %s\n", row_text(f, "state"), row_text(f, "subject"), row_text(f, "text"));
-        if (cure)
-            text_print("        fix: %s\n", cure);
+        if (!is_in_state(f, STATE_OK) || was_found(d, i, (const char *const[]){"state", "subject", NULL}))
+            continue;
+        text_print("%s%s", before, row_text(f, "subject"));
+        before = ", ";
     }
+    if (*before == ',')
+        text_print("\n");
+}
+
+/* The findings of one state. In short: a line for all subjects of which the same was found, and no fix of what is
+ * absent, which `flynn info` has. */
+static void print_state(const diagnosis *d, state state)
+{
+    static const char *const alike[] = {"state", "text", "cure", NULL};
+    const json_t *f, *other;
+    size_t i, k;
+
+    json_array_foreach(d->findings, i, f)
+    {
+        if (!is_in_state(f, state) || (!d->details && was_found(d, i, alike)))
+            continue;
+        text_print("%-6s  %s", row_text(f, "state"), row_text(f, "subject"));
+        char *key = row_key(f, alike);
+        json_array_foreach(d->findings, k, other)
+        {
+            char *its = row_key(other, alike);
+            if (k > i && !d->details && strcmp(key, its) == 0)
+                text_print(", %s", row_text(other, "subject"));
+            free(its);
+        }
+        free(key);
+        text_print(": %s\n", row_text(f, "text"));
+        if (json_is_string(row_value(f, "cure")) && (d->details || state != STATE_ABSENT))
+            text_print("        fix: %s\n", row_text(f, "cure"));
+    }
+}
+
+/* What is worst comes last, above the prompt. */
+static void print(const diagnosis *d)
+{
+    if (!d->details)
+        print_well(d);
+    for (state s = d->details ? STATE_OK : STATE_ABSENT; s <= STATE_BROKEN; s++)
+        print_state(d, s);
     text_print("%d ok, %d absent, %d to improve, %d broken\n", d->count[STATE_OK], d->count[STATE_ABSENT],
                d->count[STATE_ADVICE], d->count[STATE_BROKEN]);
+    if (!d->details)
+        text_print("each finding: `flynn doctor --long`; how to enable what is absent: `flynn info`\n");
     if (d->bundle)
         text_print("wrote %s; look through it before you send it\n", d->bundle);
 }
@@ -380,6 +448,7 @@ static const own_option own_options[] = {
              "Without FILE: " BUNDLE_FILE ". It has the findings, what info and list print, a quick compare on each "
              "GPU, the versions of drivers and libraries, and the variables that decide what these do. The home "
              "folder's path, the host's name and Slurm's job are left out; look through it before you send it."},
+    {"long", OPTION_FLAG, offsetof(diagnosis, details), .help = "Each finding on a line of its own, also what is ok"},
     {0},
 };
 
@@ -388,6 +457,7 @@ static const char summary[] =
     "It also compiles a function, and looks at the variables FLYNN_... A finding is ok, absent (there is no such "
     "device here), advice, or broken. Exit status 3 if anything is broken.\v"
     "\twhat is broken, and how to repair it\n"
+    "--long\teach finding\n"
     "--json=doctor.json\tthe findings for someone else\n"
     "--bundle\t" BUNDLE_FILE ", to send\n";
 
@@ -399,6 +469,8 @@ int command_doctor(int argc, char **argv)
     common_options common;
 
     options_parse(&line, argc, argv, &common);
+    if (common.json && !common.json_file)
+        option_refuse_own(&common, own_options, "long", "--json has all of it");
     if (common.set_own >> BUNDLE & 1)
         collect(&d);
     look_at_all(&d);

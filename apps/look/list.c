@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: MIT
  *
- * flynn list: operations, variants and dtypes, and the backends that have them.
+ * flynn list: exercises and their variants; of those that are named, and with --long of every operation, each variant
+ * with its dtypes and the backends that have it.
  */
 #include "commands.h"
 
 #include "options/typed.h"
 #include "run/backends.h"
+#include "run/registry.h"
 #include "run/results.h"
 #include "support/fail.h"
 #include "support/memory.h"
+#include "support/print.h"
 #include "view/columns.h"
 #include "view/json.h"
 #include "view/row.h"
@@ -125,6 +128,96 @@ static json_t *keep_named(json_t *rows, const char *const *names, int count)
     return kept;
 }
 
+static bool has_word(const json_t *words, const json_t *word)
+{
+    const json_t *known;
+    size_t i;
+
+    json_array_foreach(words, i, known) if (json_equal(known, word)) return true;
+    return false;
+}
+
+/* Adds the words of a list that are not in `without`. */
+static void add_words(json_t *to, const json_t *from, const json_t *without)
+{
+    json_t *word;
+    size_t i;
+
+    json_array_foreach(from, i, word) if (!has_word(without, word)) json_append(to, json_incref(word));
+}
+
+/* A row for each exercise that has variants here, in the order of `flynn --help`. The variant `reference` is left out:
+ * the others are checked with it. */
+static json_t *overview_of(const json_t *variants)
+{
+    json_t *rows = json_new_list(), *v;
+    size_t n;
+
+    for (int i = 0; exercises[i]; i++) {
+        json_t *row = json_new_object(), *names = json_new_list(), *backends = json_new_list();
+        uint32_t dtypes = 0;
+        json_array_foreach(variants, n, v)
+        {
+            if (strcmp(row_text(v, "operation"), exercises[i]->name) != 0)
+                continue;
+            if (strcmp(row_text(v, "variant"), "reference") != 0 && !has_word(names, row_value(v, "variant")))
+                json_append(names, json_incref(row_value(v, "variant")));
+            add_words(backends, row_value(v, "backends"), backends);
+            for (int d = 0; d < FL_DTYPE_COUNT; d++) {
+                json_t *dtype = json_text(fl_dtype_name((fl_dtype)d));
+                dtypes |= has_word(row_value(v, "dtypes"), dtype) ? 1u << d : 0;
+                json_decref(dtype);
+            }
+        }
+        json_put(row, "exercise", json_text(exercises[i]->name));
+        json_put(row, "variants", names);
+        json_put(row, "dtypes", json_dtypes(dtypes));
+        json_put(row, "backends", backends);
+        if (json_array_size(backends) > 0)
+            json_append(rows, json_incref(row));
+        json_decref(row);
+    }
+    return rows;
+}
+
+/* Prints where the exercises run: on which backends, and which of them lack some of these. */
+static void print_backends(const json_t *overview)
+{
+    json_t *all = json_new_list(), *row;
+    size_t i;
+
+    json_array_foreach(overview, i, row) add_words(all, row_value(row, "backends"), all);
+    text_print("%s%s", json_array_size(all) ? "on " : "no backend can run here",
+               json_array_size(all) ? cell_value(all).text : "");
+    json_array_foreach(overview, i, row)
+    {
+        json_t *lacks = json_new_list();
+        add_words(lacks, all, row_value(row, "backends"));
+        if (json_array_size(lacks) > 0)
+            text_print("; %s not on %s", row_text(row, "exercise"), cell_value(lacks).text);
+        json_decref(lacks);
+    }
+    text_print("\n");
+    json_decref(all);
+}
+
+static const column overview_columns[] = {
+    {.title = "exercise", .key = "exercise"},
+    {.title = "variants", .key = "variants"},
+    {.title = "dtypes", .key = "dtypes", .drop = 1},
+    {0},
+};
+
+static void print_overview(const json_t *variants)
+{
+    json_t *rows = overview_of(variants);
+
+    columns_print(overview_columns, rows, TABLE_TEXT, stdout);
+    print_backends(rows);
+    text_print("what variants do: `flynn list NAME...`; all operations: `flynn list --long`\n");
+    json_decref(rows);
+}
+
 static const column columns[] = {
     {.title = "operation", .key = "operation"},
     {.key = "variant"},
@@ -134,31 +227,48 @@ static const column columns[] = {
     {0},
 };
 
+typedef struct list_options {
+    bool details;
+} list_options;
+
+static const own_option own_options[] = {
+    {"long", OPTION_FLAG, offsetof(list_options, details),
+     .help = "A line for each variant, of all operations\vAlso of those that only serve others, such as merge."},
+    {0},
+};
+
 static const char summary[] =
-    "Shows the operations and their variants, with their dtypes and the backends that have them and can run here.\v\v"
-    "\tall operations\n"
-    "sort scan\tsome of them\n"
+    "Shows the exercises and their variants on the backends that can run here; of operations that are named, what each "
+    "variant does, its dtypes and the backends that have it.\v\v"
+    "\tall exercises\n"
+    "sort scan\twhat the variants of some do\n"
     "-b omp\twhat a backend has\n"
     "--json\tfor a program\n";
 
 int command_list(int argc, char **argv)
 {
+    list_options own = {.details = false};
     const command_line line = {.name = "flynn list",
                                .arguments = "[OPERATION...]",
                                .most_arguments = INT_MAX,
                                .summary = summary,
                                .takes = TAKES_BACKEND | TAKES_JSON | TAKES_TABLE,
+                               .options = own_options,
+                               .own = &own,
                                .titles = TITLES_OF(columns)};
     json_t *document = json_new_document(), *rows;
     common_options common;
 
     options_parse(&line, argc, argv, &common);
+    if (common.json && !common.json_file)
+        option_refuse_own(&common, own_options, "long", "--json has all of it");
+    own.details = own.details || common.argument_count > 0 || common.columns;
     rows = common.given & TAKES_BACKEND ? list_named(&common) : list_variants();
     if (common.argument_count > 0)
         rows = keep_named(rows, common.arguments, common.argument_count);
     json_put(document, "variants", rows);
     if (results_write(&common, document))
-        columns_print(columns, rows, TABLE_TEXT, stdout);
+        own.details ? columns_print(columns, rows, TABLE_TEXT, stdout) : print_overview(rows);
     json_decref(document);
     options_free(&common);
     return EXIT_DONE;

@@ -136,7 +136,9 @@ const own_option shared_options[SHARED] = {
     {"max-memory", OPTION_CUSTOM, 0, "SIZE", .group = GROUP_HOW, .parse = parse_max_memory,
      .help = "Refuse files whose data need more bytes, such as 8G\vDefault: what is free."},
     {"wide", OPTION_FLAG, COMMON(wide), .group = GROUP_OUTPUT,
-     .help = "All columns of the table\vOn a terminal as many are shown as fit, and none that says nothing."},
+     .help =
+         "All columns of the table\vElse as many as fit the terminal, or 100 characters where there is none, and none "
+         "that says nothing."},
     {"columns", OPTION_TEXT, COMMON(columns), "NAME,...", .group = GROUP_OUTPUT,
      .help = "These columns of the table, such as backend,kernel"},
     {"max-time", OPTION_REAL, COMMON(max_time_s), "SECONDS", .group = GROUP_SELDOM, .most = 86400 * 365,

@@ -21,6 +21,7 @@
 #include "view/fields.h"
 #include "view/json.h"
 #include "view/row.h"
+#include "view/sentence.h"
 #include "view/units.h"
 
 #include <math.h>
@@ -421,6 +422,7 @@ static void show_wrong(const measurement *m)
 static void show_table(const result_list *results, const exercise *e, const json_t *rows)
 {
     text_print("%s\n", e->title);
+    sentences_print(rows);
     columns_print(columns_of(IN_RUN, rows), rows, TABLE_TEXT, stdout);
     for (int i = 0; i < results->count; i++) {
         const measurement *m = &results->list[i];

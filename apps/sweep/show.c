@@ -4,6 +4,7 @@
 #include "run/stopped.h"
 #include "view/json.h"
 #include "view/row.h"
+#include "view/sentence.h"
 #include "view/units.h"
 #include "support/memory.h"
 #include "support/print.h"
@@ -128,7 +129,7 @@ const column sweep_columns[] = {
     {.key = "resource"},
     {.title = "variant", .make = variant_cell},
     {.title = "size", .as = AS_NUMBER, .make = sweep_size},
-    {.key = "block"},
+    {.title = "block", .key = "block", .as = AS_BLOCK},
     {.key = "kernel_s"},
     {.key = "spread"},
     {.key = "gbytes_per_s"},
@@ -181,6 +182,21 @@ static const char *size_word(const json_t *row)
     return json_is_string(row_value(row, "let_shown")) ? "" : "size ";
 }
 
+/* Says how much faster the best combination is than the next one, where it clearly is. */
+static void show_gain(const json_t *rows, const json_t *best)
+{
+    const json_t *row, *next = NULL;
+    size_t i;
+
+    json_array_foreach(rows, i, row) if (row != best && same_place(row, best) && row_is_ranked(row) &&
+                                         !json_is_string(row_value(row, "disturbed")) && best_of(rows, row) == best &&
+                                         (!next || row_number(row, "kernel_s") < row_number(next, "kernel_s"))) next =
+        row;
+    if (next)
+        text_print(", %s as fast as %s, block %s", sentence_speed(best, next, "kernel").text, variant_cell(next).text,
+                   sweep_block(next).text);
+}
+
 static void show_best(const json_t *rows, const json_t *best)
 {
     size_t i;
@@ -190,10 +206,12 @@ static void show_best(const json_t *rows, const json_t *best)
     {
         if (!same_place(row, best))
             continue;
-        text_print("best of %s%s on %s: %s, block %s, %s%s\n", size_word(row), sweep_size(row).text,
+        text_print("best of %s%s on %s: %s, block %s, %s", size_word(row), sweep_size(row).text,
                    row_text(best, "resource"), variant_cell(best).text, sweep_block(best).text,
-                   format_seconds(row_number(best, "kernel_s")).text,
-                   json_is_true(json_object_get(best, "kept")) ? "; kept" : "");
+                   format_seconds(row_number(best, "kernel_s")).text);
+        if (json_array_size(json_object_get(best, "ties")) == 0)
+            show_gain(rows, best_of(rows, row));
+        text_print("%s\n", json_is_true(json_object_get(best, "kept")) ? "; kept" : "");
         break;
     }
     show_ties(best);
@@ -262,8 +280,9 @@ void sweep_table_show(const json_t *document)
     size_t i;
     json_t *entry;
 
-    columns_print(sweep_columns, rows, TABLE_TEXT, stdout);
+    sentence_print_right(rows);
     json_array_foreach(json_object_get(document, "best"), i, entry) show_best(rows, entry);
+    columns_print(sweep_columns, rows, TABLE_TEXT, stdout);
     show_exchanged(rows);
     show_emulations(rows);
     show_reasons(json_object_get(document, "cannot_run"));

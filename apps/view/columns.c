@@ -9,168 +9,8 @@
 
 #include <errno.h>
 #include <libsmartcols/libsmartcols.h>
-#include <math.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-
-cell cell_print(const char *format, ...)
-{
-    va_list arguments;
-    cell c;
-
-    va_start(arguments, format);
-    vsnprintf(c.text, sizeof c.text, format, arguments);
-    va_end(arguments);
-    return c;
-}
-
-/* Appends to a cell; what it has no room for is cut off. */
-static void append(cell *c, const char *text)
-{
-    const size_t used = strlen(c->text);
-
-    snprintf(c->text + used, sizeof c->text - used, "%s", text);
-}
-
-static void append_value(cell *c, const json_t *value);
-
-static void append_list(cell *c, const json_t *list, const char *between)
-{
-    const json_t *element;
-    size_t i;
-
-    json_array_foreach(list, i, element)
-    {
-        append(c, i > 0 ? between : "");
-        append_value(c, element);
-    }
-}
-
-static void append_value(cell *c, const json_t *value)
-{
-    char number[32];
-
-    if (json_is_integer(value))
-        snprintf(number, sizeof number, "%" JSON_INTEGER_FORMAT, json_integer_value(value));
-    else
-        snprintf(number, sizeof number, "%.6g", json_number_value(value));
-    if (json_is_array(value))
-        append_list(c, value, json_is_string(json_array_get(value, 0)) ? " " : "x");
-    else
-        append(c, json_is_string(value)    ? json_string_value(value)
-                  : json_is_number(value)  ? number
-                  : json_is_boolean(value) ? (json_is_true(value) ? "yes" : "no")
-                                           : "-");
-}
-
-cell cell_value(const json_t *value)
-{
-    cell c = {""};
-
-    append_value(&c, value);
-    return c;
-}
-
-cell variant_cell(const json_t *row)
-{
-    return cell_print("%s", row_text(row, json_is_string(row_value(row, "choice")) ? "choice" : "variant"));
-}
-
-static quantity block_text(const json_t *block)
-{
-    int edges[3] = {0};
-
-    for (size_t i = 0; i < 3; i++)
-        edges[i] = (int)json_integer_value(json_array_get(block, i));
-    return format_block(edges);
-}
-
-/* "8x12"; "8x8 as 8x12" where the variant took another block than was asked for. */
-static cell block_cell(const column *c, const json_t *row)
-{
-    const quantity used = block_text(row_value(row, c->key)), asked = block_text(row_value(row, "block_asked"));
-    const bool other = strcmp(c->key, "block") == 0 && strcmp(asked.text, "-") != 0 && strcmp(used.text, "-") != 0 &&
-                       strcmp(asked.text, used.text) != 0;
-
-    return cell_print("%s%s%s", other ? asked.text : "", other ? " as " : "", used.text);
-}
-
-cell work_cell(const json_t *entry)
-{
-    const bool let = json_is_string(row_value(entry, "let_shown"));
-    const column block = {.key = "block", .as = AS_BLOCK};
-    cell room;
-
-    if (!json_is_string(row_value(entry, "choice")))
-        return cell_print("%s", row_text(entry, "exercise"));
-    return cell_print("%s %.60s%s%.30s, block %s", row_text(entry, "exercise"), row_text(entry, "choice"),
-                      let ? ", " : "", let ? row_text(entry, "let_shown") : "", column_text(&block, entry, &room));
-}
-
-static cell check_cell(const json_t *row)
-{
-    const json_t *worst = row_value(row, "check.worst_index");
-    cell where = {""};
-
-    if (row_is_right(row))
-        return cell_print(row_is_ranked(row) ? "ok" : "ok (emulation)");
-    if (row_is_unchecked(row))
-        return cell_print("not checked");
-    append_list(&where, worst, ", ");
-    return json_array_size(worst) > 0 ? cell_print("WRONG at [%.100s]", where.text) : cell_print("WRONG");
-}
-
-static quantity format_as(double number, cell_form as)
-{
-    switch (as) {
-    case AS_SECONDS: return format_seconds(number);
-    case AS_BYTES: return format_bytes(number);
-    case AS_BYTE_RATE: return format_rate(number, "B/s");
-    case AS_FLOP_RATE: return format_rate(number, "FLOP/s");
-    case AS_COUNT: return format_count(number);
-    case AS_FACTOR: return format_factor(number);
-    case AS_PART: return format_percent(number);
-    case AS_PERCENTAGE: return format_percent(number / 100);
-    default: return format_number(number);
-    }
-}
-
-/* Returns whether the value stands for what does not exist: the time of a copy that is none, operations that nobody
- * counted. */
-static bool is_absent(const column *c, const json_t *value)
-{
-    return json_is_number(value) && json_number_value(value) == 0 &&
-           (c->as == AS_SECONDS || (c->key && strcmp(c->key, "gflops") == 0));
-}
-
-const char *column_text(const column *c, const json_t *row, cell *room)
-{
-    const json_t *value = c->key ? row_value(row, c->key) : NULL;
-
-    if (is_absent(c, value))
-        *room = cell_print("-");
-    else if (c->make)
-        *room = c->make(row);
-    else if (c->as == AS_CHECK)
-        *room = check_cell(row);
-    else if (c->as == AS_BLOCK)
-        *room = block_cell(c, row);
-    else if (json_is_string(value) && (c->as == AS_TEXT || c->as == AS_NUMBER))
-        return json_string_value(value);
-    else if (c->as == AS_TEXT || (c->as == AS_NUMBER && json_is_integer(value)))
-        *room = cell_value(value);
-    else if (c->as == AS_COUNT && json_is_array(value))
-        *room = cell_print("%zu", json_array_size(value));
-    else
-        *room = cell_print("%s", format_as(json_is_number(value) ? json_number_value(value) : (double)NAN, c->as).text);
-    return room->text;
-}
-
-bool column_is_number(const column *c)
-{
-    return c->as != AS_TEXT && c->as != AS_BLOCK && c->as != AS_CHECK;
-}
 
 column_list columns_full(const column *columns)
 {
@@ -209,8 +49,10 @@ static bool is_shown(const field *f, unsigned in, const json_t *rows)
 }
 
 /* What tells the rows of several kernels of the user's apart. */
-static const column kernel_columns[] = {
-    {.title = "variant", .make = variant_cell}, {.title = "let", .key = "let_shown"}, {.key = "block"}, {0}};
+static const column kernel_columns[] = {{.title = "variant", .make = variant_cell},
+                                        {.title = "let", .key = "let_shown"},
+                                        {.title = "block", .key = "block", .as = AS_BLOCK},
+                                        {0}};
 
 static bool is_of_kernels(const char *key)
 {
@@ -269,7 +111,17 @@ static void check(bool done)
 static struct {
     bool all;
     const char *titles;
+    column_list columns; /* of the last table */
+    bool shown[LONGEST_LIST];
 } chosen;
+
+bool columns_have(const char *title)
+{
+    for (size_t c = 0; chosen.columns.c[c].title; c++)
+        if (strcmp(chosen.columns.c[c].title, title) == 0)
+            return chosen.shown[c];
+    return false;
+}
 
 void columns_choose(bool all, const char *titles)
 {
@@ -286,6 +138,16 @@ static bool is_listed(const char *titles, const char *title)
     return false;
 }
 
+/* Returns whether no list has more than two rows with a place. */
+static bool are_few_places(const json_t *rows)
+{
+    const json_t *row;
+    size_t i;
+
+    json_array_foreach(rows, i, row) if (json_integer_value(row_value(row, "place")) > 2) return false;
+    return true;
+}
+
 bool column_says_nothing(const column *c, const json_t *rows)
 {
     const char *text;
@@ -293,7 +155,7 @@ bool column_says_nothing(const column *c, const json_t *rows)
     cell room;
     size_t i;
 
-    if (json_array_size(rows) == 1 && (strcmp(c->title, "place") == 0 || c->as == AS_FACTOR))
+    if ((strcmp(c->title, "place") == 0 && are_few_places(rows)) || (json_array_size(rows) == 1 && c->as == AS_FACTOR))
         return true;
     json_array_foreach(rows, i, row)
     {
@@ -366,29 +228,84 @@ typedef struct wrapping {
     int width;
 } wrapping;
 
+enum { PIPE_COLUMNS = 100, LEAST_WRAPPED = 12 };
+
+/* A column that a narrow terminal keeps: the first one, the check, and the first time, or else the first number. */
+static bool is_kept(const column *columns, size_t c)
+{
+    size_t first = 1;
+
+    for (size_t k = 1; columns[k].title; k++)
+        if (column_is_number(&columns[k]) &&
+            (!column_is_number(&columns[first]) || (columns[k].as == AS_SECONDS && columns[first].as != AS_SECONDS)))
+            first = k;
+    return c == 0 || c == first || columns[c].as == AS_CHECK;
+}
+
+/* The widest column of text, where its text can go on in further lines so that the others fit. */
+static wrapping wrapping_for(const column *columns, const json_t *rows, const bool *shown, int too_much)
+{
+    wrapping w = {too_much > 0 ? widest_text(columns, rows, shown) : NULL, 0};
+
+    if (w.column)
+        w.width = width_of(w.column, rows) - too_much;
+    if (w.column && (w.width < LEAST_WRAPPED || w.width < (int)strlen(w.column->title)))
+        w.column = NULL;
+    return w;
+}
+
+static bool is_same_in_all(const column *c, const json_t *rows)
+{
+    const json_t *row;
+    cell first, other;
+    size_t i;
+
+    const char *text = column_text(c, json_array_get(rows, 0), &first);
+    json_array_foreach(rows, i, row) if (strcmp(text, column_text(c, row, &other)) != 0) return false;
+    return true;
+}
+
+/* Leaves further columns out, from the last one to the second, until a line fits a narrow terminal: first those that
+ * tell no rows apart, last the widest text, whose lines can be broken. */
+static wrapping fit_narrow(const column *columns, const json_t *rows, bool *shown, int width, int most)
+{
+    const column *widest = widest_text(columns, rows, shown);
+    wrapping w = wrapping_for(columns, rows, shown, width - most);
+    size_t count = 0;
+
+    while (columns[count].title)
+        count++;
+    for (size_t round = 0; round < 3; round++)
+        for (size_t c = count; c-- > 0 && width > most && !w.column;) {
+            if (!shown[c] || is_kept(columns, c) || (round < 2 && &columns[c] == widest) ||
+                (round == 0 && !is_same_in_all(&columns[c], rows)))
+                continue;
+            shown[c] = false;
+            width -= width_of(&columns[c], rows) + 1;
+            w = wrapping_for(columns, rows, shown, width - most);
+        }
+    return w;
+}
+
 static wrapping choose(const column *columns, const json_t *rows, bool *shown)
 {
-    const int most = text_width();
+    const int terminal = text_width(), most = terminal ? terminal : PIPE_COLUMNS;
     bool listed = false;
     int width = 0;
     wrapping w = {NULL, 0};
 
     for (size_t c = 0; columns[c].title; c++) {
-        shown[c] = chosen.all || !most || !column_says_nothing(&columns[c], rows);
+        shown[c] = chosen.all || !column_says_nothing(&columns[c], rows);
         listed = listed || (chosen.titles && is_listed(chosen.titles, columns[c].title));
     }
     for (size_t c = 0; columns[c].title && listed; c++)
         shown[c] = is_listed(chosen.titles, columns[c].title);
     if (chosen.titles && !listed)
         note_columns(columns);
-    if (most && !chosen.all && !listed)
+    if (!chosen.all && !listed)
         width = drop_until_it_fits(columns, rows, shown, most);
-    if (width > most)
-        w.column = widest_text(columns, rows, shown);
-    if (w.column)
-        w.width = width_of(w.column, rows) - (width - most);
-    if (w.width < 16) /* it would be a column of words; the terminal breaks the lines */
-        w.column = NULL;
+    if (width > most && terminal)
+        w = fit_narrow(columns, rows, shown, width, most);
     return w;
 }
 
@@ -454,7 +371,7 @@ static const char *colour_of(const column *c, const json_t *row, bool ranked)
 static void print_text(const column *columns, const json_t *rows, FILE *stream)
 {
     struct libscols_table *table = scols_new_table();
-    bool shown[LONGEST_LIST] = {false};
+    bool *const shown = chosen.shown;
     const json_t *row;
     size_t i;
 
@@ -491,6 +408,9 @@ void columns_print(const column *columns, const json_t *rows, table_style style,
 {
     const column_list full = columns_full(columns);
 
+    chosen.columns = full;
+    for (size_t c = 0; c < LONGEST_LIST; c++)
+        chosen.shown[c] = style == TABLE_MARKDOWN;
     if (json_array_size(rows) > 0)
         (style == TABLE_MARKDOWN ? print_markdown : print_text)(full.c, rows, stream);
 }

@@ -161,10 +161,25 @@ for arguments in --version --help "convolve --help" "list --help" "info --help" 
     check "$arguments says something" test -s "$work/out"
     check "$arguments on stdout" test ! -s "$work/err"
 done
-ok "list" list
+ok "list of one" list convolve
 for word in convolve naive tiled separable reference f32 f64 serial simd omp; do
     check "list tells $word" grep -qw $word "$work/out"
 done
+check "and of nothing else" test "$(cut -d' ' -f1 "$work/out" | sort -u | tr '\n' ' ')" = "convolve operation "
+ok "list in short" list
+for word in convolve naive tiled separable f32 f64 serial simd omp; do
+    check "list in short tells $word" grep -qw $word "$work/out"
+done
+sed '1d; /^on /,$d; s/ .*//' "$work/out" >names
+check "list in short: exercises, in the order of --exercises" diff names <("$flynn" --exercises | grep -xFf names)
+check "list in short: all of serial" test "$(wc -l <names)" -ge 19
+check "list in short: no operation that only serves others" test "$(grep -cE '^(convert|copy|merge|multiply_add|qr) ' "$work/out")" = 0
+ok "list of all" list --long
+check "list of all has them" test "$(cut -d' ' -f1 "$work/out" | sort -u | grep -cE '^(convert|copy|merge|multiply_add|qr|sort)$')" = 6
+ok "list of a backend" list --backend=serial
+check "list of a backend: where what is" grep -qx 'on serial' "$work/out"
+check "list of a backend: without kernel" test "$(grep -c '^kernel ' "$work/out")" = 0
+refused "list --long in JSON" 2 "--long: has no effect: --json has all of it" list --long --json
 # Lists of variants.
 ok "two variants" convolve --size=40 --backend=serial,simd --variant=naive,tiled --repeat=1 --json
 check "have a row each, on each backend" json "$work/out" '[(r["backend"], r["variant"]) for r in d["results"]] ==

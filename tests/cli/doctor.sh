@@ -24,8 +24,17 @@ check "every broken thing has a fix" json "$work/out" \
     'all(f["cure"] for f in d["findings"] if f["state"] == "broken")'
 check "the exit code tells whether anything is broken" json "$work/out" \
     "($status == 3) == any(f['state'] == 'broken' for f in d['findings'])"
-run doctor --root=bare
+run doctor --root=bare --long
 check "in words" grep -q '^ok  *serial: opens as serial' "$work/out"
+check "the worst comes last" test "$(sed -n 's/^\(ok\|absent\|advice\|broken\)  *.*/\1/p' "$work/out" | uniq | tr '\n' ' ')" = "ok absent advice "
+each=$(grep -cE '^(ok|absent|advice|broken)  ' "$work/out")
+run doctor --root=bare
+check "in short: what is ok" grep -qE '^ok      .*serial.*compiler, cache$' "$work/out"
+check "in short: on one line" test "$(grep -c '^ok  ' "$work/out")" = 1
+check "in short: who has the same finding" grep -qE '^advice  .*omp, simd, serial: its ceiling was not measured' "$work/out"
+check "in short: its fix" grep -qx '        fix: flynn ceiling' "$work/out"
+check "in short: where the others are" grep -q '^each finding: `flynn doctor --long`' "$work/out"
+check "in short: counts each" test "$(($(sed -n 's/ broken$//; s/ ok, \| absent, \| to improve, /+/gp' "$work/out")))" = "$each"
 check "with a total" grep -qE '^[0-9]+ ok, [0-9]+ absent, [0-9]+ to improve, [0-9]+ broken$' "$work/out"
 
 # A GPU on the bus without a driver.
@@ -75,6 +84,9 @@ check "an empty file" has broken empty "file too short"
 check "another ABI" has broken other-abi "ABI"
 check "one that was not built is not a fault" has absent left-out "no compiler for it"
 check "nor is one that finds no device" has absent no-device "no flux capacitor"
+run doctor --root=bare
+check "in short: exit code 3" test "$status" = 3
+check "in short: what is broken comes last, with its fix" test "$(tail -4 "$work/out" | grep -cE '^broken  |^        fix: ')" = 2
 unset FLYNN_PLUGIN_PATH
 
 # Threads.
@@ -165,7 +177,7 @@ bundled() {
     json flynn-doctor.json "$1"
 }
 HOME=$PWD/home HIP_VISIBLE_DEVICES=1 SECRET_TOKEN=hidden-word LD_LIBRARY_PATH=$PWD/home/lib:${LD_LIBRARY_PATH:-} \
-    run doctor --root=rocm --bundle
+    run doctor --root=rocm --bundle --long
 check "bundle: findings are printed as well" grep -q '^ok  *serial: opens as serial' "$work/out"
 check "bundle: says where it is" grep -q 'wrote flynn-doctor.json; look through it' "$work/out"
 check "bundle: a library's soname and file" bundled \

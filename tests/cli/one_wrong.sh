@@ -89,7 +89,7 @@ for operation in "${!command[@]}"; do
     check "$operation reference: check.ok is null" json "$work/out" \
         '[(r["check"]["ok"], r["check"]["compared"], r["place"]) for r in d["results"]] == [(None, 0, None)]'
 done
-check "every oracle was run" test "$oracles" = "$("$flynn" list | grep -c ' reference ')"
+check "every oracle was run" test "$oracles" = "$("$flynn" list --long | grep -c ' reference ')"
 for words in "convolve --size=3000" "reconstruct --size=64"; do
     read -ra words <<<"$words --check=sampled --variant=reference --backend=serial --repeat=1 --warmup=0"
     FLYNN_PLUGIN_PATH='' ok "${words[0]} reference, sampled" "${words[@]}" --json

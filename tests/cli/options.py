@@ -943,6 +943,8 @@ OWN = {
     ("laws", "keep"): laws_keep,
     ("doctor", "root"): root,
     ("doctor", "bundle"): bundle,
+    ("doctor", "long"): lambda c: differ(*(": opens as " in Run([c, *more]).out for more in ((), ("--long",))), "each finding"),
+    ("list", "long"): lambda c: differ(*("multiply_add" in Run([c, *more]).must().out for more in ((), ("--long",))), "operations"),
     ("report", "output"): shown_by_report("output", "another.html"),
     ("report", "plots"): shown_by_report("plots", "plots"),
     ("report", "picture"): shown_by_report("picture", "images/0.png"),

@@ -39,7 +39,7 @@ for b in d["best"]:
 PY
 check "every number can be recomputed" "$PYTHON" recompute.py
 ok "the table" sweep sort --backend=serial --size=1000 "${quick[@]}"
-check "a row for each variant" test "$(grep -c '^sort ' "$work/out")" = "$("$flynn" list | awk \
+check "a row for each variant" test "$(grep -c '^sort ' "$work/out")" = "$("$flynn" list sort | awk \
     '$1 == "sort" && $2 != "reference" && / serial/ {n++} END {print n}')"
 check "the best" grep -qE '^best of size 1000 on serial: ' "$work/out"
 ok "primes have --upto" sweep primes --backend=serial --size=100 --variant=sieve "${quick[@]}" --json

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Tables on a terminal: they fit into 80 and 120 columns, show what differs, and colour what stands out; redirected, or
-with --wide, they have all columns.
+"""Tables on a terminal: they fit into 40, 80 and 120 columns, show what differs, and colour what stands out; redirected
+they have the columns of a terminal of 100, with --wide all.
 """
 import fcntl
 import json
@@ -31,6 +31,7 @@ COMMANDS = [
     ["ceiling", "-b", "serial", "--size=4096", "--repeat=2"],
     ["batch", "-b", "serial", "--synthetic=3x16x16", "--keep=2"],
     ["list"],
+    ["list", "--long"],
 ]
 failed = passed = 0
 
@@ -80,23 +81,44 @@ def titles(text):
 
 def main():
     for words in COMMANDS:
-        for width in (80, 120):
+        for width in (40, 80, 100, 120):
             text = on_terminal(words, width)
-            long = [line for line in COLOUR.sub("", text).splitlines() if len(line.rstrip()) > width]
+            long = [line for line in COLOUR.sub("", text).splitlines() if len(line.rstrip()) > width and " " in line.strip()]
             check(f"{' '.join(words)} at {width}", text and not long, "\n".join(long))
     convolve, sort = COMMANDS[0], COMMANDS[2]
-    narrow, wide, full = titles(on_terminal(convolve, 80)), titles(on_terminal(convolve, 120)), titles(redirected(convolve))
+    narrow, wide, full = titles(on_terminal(convolve, 80)), titles(on_terminal(convolve, 120)), titles(redirected([*convolve, "--wide"]))
     for title in ("backend", "variant", "kernel", "total", "speed-up", "check"):
         check(f"'{title}' is essential", title in narrow, narrow)
     check("120 columns show more than 80", len(narrow.split()) < len(wide.split()) < len(full.split()), wide)
     check("no copies on processors", "h2d" not in wide and "h2d" in full, wide)
     check("no place and no speed-up of one row", not {"place", "speed-up"} & set(titles(on_terminal(sort, 200)).split()))
+    check("no place of two rows", "place" not in titles(on_terminal(convolve, 300)).split())
+    check("a place of three", "place" in titles(on_terminal(["sort", "-b", "serial", "--variant=radix,naive,bitonic", "--size=64", *QUICK], 300)))
     for words in COMMANDS:
-        all_of_them = [titles(text).split() for text in (on_terminal([*words, "--wide"], 40), redirected(words))]
+        all_of_them = [titles(text).split() for text in (on_terminal([*words, "--wide"], 40), redirected([*words, "--wide"]))]
         check(f"all of {words[0]} with --wide", all_of_them[0] and all_of_them[0] == all_of_them[1], str(all_of_them))
-    told = on_terminal(["info"], 80).splitlines()
+    run = f"{os.environ['FLYNN_SOURCE']}/tests/data/saved/compare.json"  # its numbers are the same each time
+    for words in (["compare", f"--against={run}", run], ["list"], ["list", "--long", "--columns=operation,variant"]):
+        alike = [titles(text).split() for text in (on_terminal(words, 100), redirected(words))]
+        check(f"{words[0]} redirected is as on a terminal of 100", alike[0] and alike[0] == alike[1], str(alike))
+        for width in (40, 80):
+            text = on_terminal(words, width)
+            long = [line for line in text.splitlines() if len(line.rstrip()) > width and " " in line.strip()]
+            check(f"{words[0]} at {width}", titles(text) and not long, "\n".join(long))
+    check("with --wide there are more", len(titles(redirected(convolve)).split()) < len(full.split()))
+    narrowest = titles(on_terminal(convolve, 40)).split()
+    sizes = titles(on_terminal(["sweep", "sort", "-b", "serial", "--variant=radix", "--size=100,200", *QUICK], 40)).split()
+    check("40 columns keep what differs", "size" in sizes and "variant" not in sizes, str(sizes))
+    for words, legend in (([], "speed-up: kernel of the scalar backend"), (["--wide"], "speed-up, with copies: kernel and total of"),
+                          (["--columns=relative"], "relative: total over"), (["--columns=kernel"], "")):
+        text = redirected(["compare", "sort", "--size=100", "-b", "serial,simd", "--columns=backend,speed-up" if not words else "--quiet", *QUICK, *words])
+        line = next((line for line in text.splitlines() if re.match("(speed-up|with copies|relative).*:", line)), "")
+        check(f"only columns that are there are explained: {words}", line.startswith(legend) and bool(line) == bool(legend), text)
+    check("40 columns keep what counts", narrowest[0] == "backend" and {"kernel", "check"} < set(narrowest), str(narrowest))
+    for command in ("doctor", "list", "info"):
+        told = on_terminal([command], 80).splitlines()
+        check(f"{command} fits a screen", len(told) <= 24 and max(map(len, told)) <= 80, "\n".join(told))
     can = ["can run here" in line for line in told if re.match("[a-z-]+: can(not)? run here", line)]
-    check("info fits a screen", len(told) <= 24 and max(map(len, told)) <= 80, "\n".join(told))
     check("good news first", can == sorted(can, reverse=True) and can[0] and "can run here" in told[1], "\n".join(told))
     picked = ["--columns=backend,kernel,place"]
     for text in (on_terminal([*convolve, *picked], 80), redirected([*convolve, *picked])):

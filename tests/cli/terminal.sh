@@ -77,6 +77,12 @@ for width in 80 40; do
     check "$width columns: its words" test "$(tr -s ' \r\n' ' ' <"$work/err" | grep -c "'kernal' is no column here; expected backend, class, variant")" = 1
     COLUMNS=$width on_terminal sweep reconstruct --backend=serial --variant=tiled --size=300 --block=16x16,32x32 --min-time=1.2
     check "a sweep of $width columns" narrow $width
+    for words in "ceiling --backend=serial --size=100000 --min-time=0.01" "compare sort reconstruct --backend=serial --size=100 --repeat=1" \
+        "laws reconstruct --backend=omp --threads=1,2,3 --size=100 --repeat=3" "convolve --backend=serial,simd --size=300 --min-time=0.01"; do
+        read -ra words <<<"$words"
+        COLUMNS=$width on_terminal "${words[@]}"
+        check "${words[0]}: lines of $width columns" narrow $width
+    done
 done
 
 # Ctrl-C: what is done is shown and saved, and so is what did not run; then the command ends by the signal.

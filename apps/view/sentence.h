@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * sentence.h - what a table of results says, in sentences that stand above it: how many results are right, which one is
+ * the fastest and by how much, and whether that holds with the copies. They follow from the rows alone, so that a saved
+ * document gives the same sentences.
+ *
+ * A result can be the fastest if it is right, no emulation computed it, and nothing disturbed its times. It is the
+ * fastest if the middle half of its samples lies below that of each other one, and its median by at least 2 %.
+ */
+#pragma once
+
+#include <jansson.h>
+
+/* A list of texts; none where there are fewer than two rows. A new reference. */
+json_t *sentences_of(const json_t *rows);
+
+/* Prints each on a line; only the first one, how many are right. */
+void sentences_print(const json_t *rows);
+void sentence_print_right(const json_t *rows);
+
+typedef struct speed_text {
+    char text[64];
+} speed_text;
+
+/* "3.26 +- 0.04 times": how much faster than `other` the row is by its times of that quantity ("kernel", "total"); the
+ * uncertainty is half of what the interquartile ranges of both make of the ratio. "3.26 times" where a row has fewer
+ * than three samples, of which no spread is known. */
+speed_text sentence_speed(const json_t *row, const json_t *other, const char *quantity);
