@@ -12,11 +12,13 @@ typedef struct bench_counts {
     double at_s;
     double switches;      /* how often a thread of this process had to leave its processor */
     double stolen, ticks; /* time of all processors: that other virtual machines had; in all */
+    double waited_s;      /* time that this process's threads were ready and had no processor */
+    double turns;         /* how often a thread of this process got a processor; 0: the system does not count waiting */
 } bench_counts;
 
 /* Sums over the timed passes of a case. */
 typedef struct bench_disturbance {
-    double seconds, switches, stolen, ticks;
+    double seconds, switches, stolen, ticks, waited_s, turns;
     double load; /* programs that want to run, over the number of processors, at the end */
 } bench_disturbance;
 
