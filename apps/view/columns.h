@@ -8,27 +8,12 @@
  */
 #pragma once
 
+#include "cells.h"
 #include "fields.h"
 
 #include <jansson.h>
 #include <stdbool.h>
 #include <stdio.h>
-
-typedef struct cell {
-    char text[128];
-} cell;
-
-/* A cell written as by printf. What does not fit is cut off. */
-cell cell_print(const char *format, ...) __attribute__((format(printf, 1, 2)));
-
-typedef struct column {
-    const char *title;
-    const char *key; /* "total_s"; "check.max_abs" goes into the object "check" */
-    cell_form as;
-    cell (*make)(const json_t *row); /* makes the text in place of `key` and `as`; NULL: those */
-    int drop; /* a table that is too wide for the terminal is shown without the column of 1, then of 2 ...; 0: it stays
-               */
-} column;
 
 enum { LONGEST_LIST = 32 };
 
@@ -41,25 +26,9 @@ column_list columns_full(const column *columns);
 /* The columns of a table of `fields`, for these rows. Valid until the next call. */
 const column *columns_of(unsigned in, const json_t *rows);
 
-/* The variant of a result; of a user's kernel the file's name and those macros that are lists, where it is one of
- * several. */
-cell variant_cell(const json_t *row);
-
-/* The exercise of a row; of one of several kernels "kernel tiled TILE=16, m=256, block 16x16". */
-cell work_cell(const json_t *row);
-
-/* Any value in short, as AS_TEXT has it; what does not fit is cut off. */
-cell cell_value(const json_t *value);
-
-/* The text of a cell: a string of the row itself, or what is written to `room`. */
-const char *column_text(const column *c, const json_t *row, cell *room);
-
 /* Returns whether each row has the same there and that means nothing: no value, no time of a copy that is none, the
  * place of one row, the speed-up over itself. */
 bool column_says_nothing(const column *c, const json_t *rows);
-
-/* Returns whether the column is aligned to the right. Forms of numbers are, also of columns that `make` their text. */
-bool column_is_number(const column *c);
 
 typedef enum table_style { TABLE_TEXT, TABLE_MARKDOWN } table_style;
 
