@@ -106,6 +106,7 @@ void bench_disturbance_add(bench_disturbance *d, const bench_counts *from, const
     d->ticks += to->ticks - from->ticks;
     d->waited_s += to->waited_s - from->waited_s;
     d->turns += to->turns - from->turns;
+    d->counts_waiting = to->turns > 0;
     if (processors > 0 && getloadavg(&load, 1) == 1)
         d->load = load / (double)processors;
 }
@@ -141,6 +142,7 @@ void bench_disturbance_say(const bench_disturbance *d, double throttled, char *t
         snprintf(text, size, "other virtual machines took %.0f %% of the processors' time", 100 * stolen);
     else if (waited > limit_waited)
         snprintf(text, size, "its threads waited for a processor for %.0f %% of the time", 100 * waited);
-    else if (d->turns == 0 && d->load > limit_load) /* it remembers a minute; waiting is exact, where it is counted */
+    else if (!d->counts_waiting &&
+             d->load > limit_load) /* it remembers a minute; waiting is exact, where it is counted */
         snprintf(text, size, "%.1f programs want each processor", d->load);
 }

@@ -368,7 +368,7 @@ static void clean_up(const fl_bench *b, bench_work *w)
         w->release_own(w->own);
     bench_flush_free(&w->flush);
     if (b->joined) /* a process that waits for its team lets others have its processor */
-        w->disturbed.switches = w->disturbed.waited_s = w->disturbed.turns = 0;
+        w->disturbed.switches = w->disturbed.waited_s = w->disturbed.counts_waiting = 0;
     bench_disturbance_say(w->info.host_memory ? &w->disturbed : &none, w->clocks.throttled, w->why_disturbed,
                           sizeof w->why_disturbed);
     if (w->info.emulation)

@@ -97,7 +97,7 @@ Test(disturbance_counts, causes)
     cr_expect_str_eq(text, "other virtual machines took 25 % of the processors' time");
     bench_disturbance_say(&(bench_disturbance){.seconds = 2, .load = 3}, 0, text, sizeof text);
     cr_expect_str_eq(text, "3.0 programs want each processor");
-    bench_disturbance_say(&(bench_disturbance){.seconds = 2, .load = 3, .turns = 10}, 0, text, sizeof text);
+    bench_disturbance_say(&(bench_disturbance){.seconds = 2, .load = 3, .counts_waiting = true}, 0, text, sizeof text);
     cr_expect(strcmp(text, "") == 0, "the load of the last minute, and nothing waited");
     /* Threads that sleep between loops and wait for their turn are never switched off. */
     bench_disturbance_say(&(bench_disturbance){.seconds = 2, .turns = 400, .waited_s = 1.02}, 0, text, sizeof text);
