@@ -76,6 +76,7 @@ ok "its JSON" "${two[@]}" --json
 check "has no cause, and places" json "$work/out" 'all(r["disturbed"] is None and not r["speed_up_disturbed"] for r in d["results"]) and
     sorted(r["place"] for r in d["results"]) in ([1, 2], [1, 1])'
 ok "ceiling there" ceiling --backend=serial --size=1000000 --repeat=2 --json
+check "blames no other program" json "$work/out" "not any((q['disturbed'] or '').startswith('$busy') for c in d['ceilings'] for q in c['quantities'])"
 
 # Times that vary by more than half, of at least three samples, are noisy whatever the system says; one sample has no spread.
 ok "one sample" compare sort --size=2000 --repeat=1 --warmup=0 --json=one.json
