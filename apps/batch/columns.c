@@ -3,6 +3,7 @@
 #include "item.h"
 
 #include "view/json.h"
+#include "view/noise.h"
 #include "view/row.h"
 #include "view/units.h"
 
@@ -62,14 +63,14 @@ const column batch_run_columns[] = {
     {.key = "resource"},
     {.title = "pipeline", .make = batch_pipeline},
     {.title = "images", .key = "done", .as = AS_COUNT},
-    {.title = "wall", .key = "wall_s", .as = AS_SECONDS},
+    {.title = "wall", .key = "wall_s", .as = AS_SECONDS, .noise = "disturbed"},
     {.key = "spread"},
-    {.title = "images/s", .key = "images_per_s", .as = AS_COUNT},
-    {.title = "speed-up", .key = "over_one_by_one.speed_up", .as = AS_FACTOR},
+    {.title = "images/s", .key = "images_per_s", .as = AS_COUNT, .noise = "disturbed"},
+    {.title = "speed-up", .key = "over_one_by_one.speed_up", .as = AS_FACTOR, .noise = "disturbed"},
     {.title = "overlap", .key = "overlap", .as = AS_COUNT, .drop = 17},
     {.title = "bound by", .make = bound_cell},
     {.title = "link limit", .key = "link.limit_s", .as = AS_SECONDS, .drop = 27},
-    {.title = "reached", .key = "link.reached", .as = AS_PART, .drop = 25},
+    {.title = "reached", .key = "link.reached", .as = AS_PART, .drop = 25, .noise = "disturbed"},
     {.title = "check", .make = batch_verdict},
     {0},
 };
@@ -90,7 +91,7 @@ const column batch_stage_columns[] = {
 const column batch_law_columns[] = {
     {.key = "resource"},
     {.title = "pipeline", .make = batch_pipeline},
-    {.title = "speed-up", .key = "over_one_by_one.speed_up", .as = AS_FACTOR},
+    {.title = "speed-up", .key = "over_one_by_one.speed_up", .as = AS_FACTOR, .noise = "disturbed"},
     {.title = "workers", .key = "over_one_by_one.workers", .as = AS_COUNT},
     {.title = "serial by Amdahl", .key = "over_one_by_one.amdahl_serial_fraction", .as = AS_NUMBER},
     {.title = "limit", .key = "over_one_by_one.amdahl_limit", .as = AS_FACTOR, .drop = 24},
@@ -145,10 +146,9 @@ void batch_add_derived(json_t *batch)
 
     json_array_foreach(json_object_get(batch, "runs"), i, run)
     {
-        const json_t *times = json_object_get(run, "times_s");
-        const fl_bench_statistics wall = row_statistics(times);
-        json_put(run, "spread",
-                 json_array_size(times) > 1 ? json_number(statistics_range(&wall) / wall.median) : json_null());
+        const fl_bench_statistics wall = row_statistics(json_object_get(run, "times_s"));
+        json_put(run, "spread", json_number(statistics_spread(&wall)));
+        noise_put(run, "");
         json_array_foreach(json_object_get(run, "stages"), k, stage)
         {
             const double busy = row_number(stage, "busy_s"), bytes = row_number(stage, "bytes");

@@ -9,6 +9,7 @@
 #include "support/print.h"
 #include "support/statistics.h"
 #include "view/json.h"
+#include "view/noise.h"
 #include "view/row.h"
 
 #include <inttypes.h>
@@ -276,6 +277,7 @@ static void show_text(const batch_command *c, const json_t *batch)
         show_table(batch_rank_columns, json_object_get(first, "per_rank"));
     if (c->count > 1)
         show_table(batch_law_columns, runs);
+    noise_print(runs, NULL);
     json_decref(stages);
     if (json_is_number(json_object_get(first, "error")))
         text_print("||a - a_k||_F / ||a||_F: %.3g %% over all images, %.3g %% for the worst image\n",

@@ -2,6 +2,7 @@
  *
  * flynn compare: every exercise on every backend in one table, or two saved runs side by side.
  */
+#include "again.h"
 #include "compare.h"
 #include "commands.h"
 
@@ -18,6 +19,7 @@
 #include "support/print.h"
 #include "support/progress.h"
 #include "view/json.h"
+#include "view/noise.h"
 #include "view/row.h"
 #include "view/saved.h"
 #include "view/sentence.h"
@@ -32,8 +34,8 @@
 enum { MOST_ARGUMENTS = 1 + MOST_KERNEL_WORDS };
 
 typedef struct compare_options {
-    const char *against, *size; /* NULL: not given */
-    double scale;               /* likewise 0 */
+    const char *against, *again, *size; /* NULL: not given */
+    double scale;                       /* likewise 0 */
     bool markdown;
     kernel_options kernel; /* options of the exercise `kernel` */
 } compare_options;
@@ -45,6 +47,8 @@ static const own_option own_options[] = {
      .help = "X times the course's work, of every other exercise\vAn edge is scaled by the root of X."},
     {"against", OPTION_READ, offsetof(compare_options, against), "OLD.json",
      .help = "Compare NEW.json, or a run that is made now, with OLD"},
+    {"again", OPTION_READ, offsetof(compare_options, again), "FILE.json",
+     .help = "Measure the noisy rows (~) of a saved run once more"},
     {"markdown", OPTION_FLAG, offsetof(compare_options, markdown), .help = "Print the table in Markdown"},
     {0},
 };
@@ -59,17 +63,8 @@ static const char summary[] = "Runs every exercise on every backend that can run
                               "\tevery exercise on every backend\n"
                               "sort convolve -b serial,omp\tsome of them\n"
                               "kernel naive.hip tiled.hip 0:9 out\tkernels of your own\n"
-                              "--against=old.json new.json\twhat became faster or slower\n";
-
-static json_t *failure(const char *exercise, const child_result *r)
-{
-    json_t *entry = json_new_object();
-
-    json_put(entry, "exercise", json_text(exercise));
-    json_put(entry, "exit_code", json_whole(r->exit_code));
-    json_put(entry, "message", json_text(r->message));
-    return entry;
-}
+                              "--against=old.json new.json\twhat became faster or slower\n"
+                              "--again=run.json --json=new.json\tits noisy rows once more\n";
 
 /* Reads the next entry of "sort=1e6,convolve=256" or "256" and moves *list past it; false: there is none. *name is NULL
  * for a number alone. What is read is changed. */
@@ -159,14 +154,14 @@ static json_t *run_all(const common_options *common, const compare_options *own,
         child_words_common(&words, exercise_takes(kinds[i]), common);
         if (size)
             child_words_add(&words, "--%s=%" PRId64, kinds[i]->size_option ? kinds[i]->size_option : "size", size);
-        r = child_run(&words);
+        r = compare_run(&words);
         if (!r.document && r.exit_code >= EXIT_BAD_INPUT && r.exit_code <= EXIT_BROKEN && count == 1)
             fail(r.exit_code, "%s: %s", kinds[i]->name, r.message);
         if (!r.document && stopped_now(done))
             break;
         if (!r.document) {
             const bool left_out = r.exit_code == EXIT_CANNOT_RUN && common->argument_count == 0;
-            json_append(left_out ? without : failed, failure(kinds[i]->name, &r));
+            json_append(left_out ? without : failed, compare_failure(kinds[i]->name, &r));
             continue;
         }
         json_array_extend(rows, json_object_get(r.document, "results"));
@@ -213,8 +208,10 @@ static void explain_columns(void)
         text_print("\n");
 }
 
-static void show(const json_t *document, table_style style)
+static void show(const json_t *document, table_style style, const char *file)
 {
+    char *again = memory_print("`flynn compare --again=%s` measures only such rows%s", file ? file : "FILE",
+                               file ? "" : " of a run that --json=FILE saved");
     size_t i;
     json_t *entry;
 
@@ -225,6 +222,8 @@ static void show(const json_t *document, table_style style)
     columns_print(columns_of(IN_COMPARE, rows), rows, style, stdout);
     if (style == TABLE_MARKDOWN)
         text_print("\n");
+    noise_print(rows, again);
+    free(again);
     explain_columns();
     json_array_foreach(json_object_get(document, "skipped"), i, entry)
         text_print("skipped %s: %s\n", row_text(entry, "backend"), row_text(entry, "reason"));
@@ -291,9 +290,24 @@ static void refuse_documents(const common_options *common)
     typed_refuse("'%s' is a saved run; expected --against=OLD.json [NEW.json]", first);
 }
 
+/* --again runs what its document says, for as long as the command line does. */
+static void refuse_beside_again(const common_options *common)
+{
+    static const char why[] = "--again measures the rows of its document";
+
+    if (common->argument_count > 0)
+        fail(EXIT_BAD_INPUT, "'%s': one argument too many; %s", common->arguments[0], why);
+    option_refuse(common, TAKES_RUN & ~(TAKES_REPEAT | TAKES_MIN_TIME | TAKES_UNTIL | TAKES_MAX_TIME), "%s", why);
+    option_refuse_more(common, kernel_own_options, why);
+    option_refuse_own(common, own_options, "size", why);
+    option_refuse_own(common, own_options, "scale", why);
+    option_refuse_own(common, own_options, "against", why);
+}
+
 static int compare_now(const common_options *common, const compare_options *own, table_style style)
 {
-    json_t *document = compare_is_of_kernels(common)
+    json_t *document = own->again ? compare_again(common, own->again)
+                       : compare_is_of_kernels(common)
                            ? compare_kernels(common, &own->kernel)
                            : run_named(common, own, common->arguments, common->argument_count),
            *failed, *entry;
@@ -305,7 +319,7 @@ static int compare_now(const common_options *common, const compare_options *own,
     const bool table = results_write(common, document);
     results_say_wrong(json_object_get(document, "results"), table);
     if (table)
-        show(document, style);
+        show(document, style, common->json_file);
     else
         json_array_foreach(failed, i, entry) if (row_number(entry, "exit_code") < EXIT_BROKEN)
             print_error("%s: %s", work_cell(entry).text, row_text(entry, "message"));
@@ -375,11 +389,13 @@ int command_compare(int argc, char **argv)
     const bool on_command_line = common.given_own & 1; /* --size, the first own option */
     if (own.size && !on_command_line && common.argument_count == 0)
         own.size = NULL; /* FLYNN_SIZE: each exercise that takes it sees it */
-    if (!own.against)
+    if (own.again)
+        refuse_beside_again(&common);
+    else if (!own.against)
         refuse_documents(&common);
     if (own.scale == 0)
         option_refuse_own(&common, own_options, "scale", "it is 0; expected more");
-    if (!own.against || common.argument_count == 0)
+    if (!own.again && (!own.against || common.argument_count == 0))
         settle_auto(&common);
     code = own.against ? compare_saved(&common, &own, style) : compare_now(&common, &own, style);
     options_free(&common);

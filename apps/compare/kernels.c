@@ -3,6 +3,7 @@
  * kernels.c - runs the user's kernels for flynn compare.
  */
 #include "kernels.h"
+#include "again.h"
 
 #include "ranks/child.h"
 #include "run/stopped.h"
@@ -63,7 +64,7 @@ static void run_row(run *r, int row, const int *block)
     memcpy(one.block, block, sizeof one.block);
     child_words_common(&words, kernel_rows_takes(r->rows, &one), &one);
     kernel_rows_words(r->rows, row, &words);
-    found = child_run(&words);
+    found = compare_run(&words);
     if (!found.document && stopped_now(r->done)) {
         add_not_run(r, row, block);
         return;

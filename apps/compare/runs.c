@@ -5,6 +5,7 @@
 #include "compare.h"
 
 #include "view/json.h"
+#include "view/noise.h"
 #include "view/row.h"
 #include "support/print.h"
 
@@ -73,7 +74,10 @@ static json_t *compare_times(const json_t *older, const json_t *newer, const cha
     json_put(times, "older_s", json_number(a.median));
     json_put(times, "newer_s", json_number(b.median));
     json_put(times, "ratio", json_number(a.median / b.median));
-    json_put(times, "verdict", json_text(judged ? verdict_of(&a, &b) : "unclear"));
+    json_put(times, "verdict",
+             json_text(row_is_noisy(older) || row_is_noisy(newer) ? "noisy"
+                       : judged                                   ? verdict_of(&a, &b)
+                                                                  : "unclear"));
     return times;
 }
 
@@ -94,6 +98,9 @@ static json_t *pair(const json_t *older, const json_t *newer)
         json_put(entry, keys[i], copy_of(newer, keys[i]));
     json_put(entry, "older", copy_of(older, "resource"));
     json_put(entry, "newer", copy_of(newer, "resource"));
+    json_put(entry, "older_disturbed", json_boolean(row_is_noisy(older)));
+    json_put(entry, "newer_disturbed", json_boolean(row_is_noisy(newer)));
+    json_put(entry, "disturbed", copy_of(row_is_noisy(newer) ? newer : older, "disturbed"));
     json_put(entry, "kernel", compare_times(older, newer, "kernel"));
     json_put(entry, "total", compare_times(older, newer, "total"));
     return entry;
@@ -137,13 +144,13 @@ const column compare_pair_columns[] = {
     {.title = "exercise", .make = work_cell},
     {.key = "dtype"},
     {.title = "backend", .make = backends_cell},
-    {.title = "kernel", .key = "kernel.older_s", .as = AS_SECONDS, .drop = 25},
-    {.title = "kernel now", .key = "kernel.newer_s", .as = AS_SECONDS, .drop = 26},
-    {.title = "ratio", .key = "kernel.ratio", .as = AS_FACTOR},
+    {.title = "kernel", .key = "kernel.older_s", .as = AS_SECONDS, .noise = "older_disturbed", .drop = 25},
+    {.title = "kernel now", .key = "kernel.newer_s", .as = AS_SECONDS, .noise = "newer_disturbed", .drop = 26},
+    {.title = "ratio", .key = "kernel.ratio", .as = AS_FACTOR, .noise = "disturbed"},
     {.title = "verdict", .key = "kernel.verdict"},
-    {.title = "total", .key = "total.older_s", .as = AS_SECONDS, .drop = 1},
-    {.title = "total now", .key = "total.newer_s", .as = AS_SECONDS, .drop = 2},
-    {.title = "total ratio", .key = "total.ratio", .as = AS_FACTOR, .drop = 3},
+    {.title = "total", .key = "total.older_s", .as = AS_SECONDS, .noise = "older_disturbed", .drop = 1},
+    {.title = "total now", .key = "total.newer_s", .as = AS_SECONDS, .noise = "newer_disturbed", .drop = 2},
+    {.title = "total ratio", .key = "total.ratio", .as = AS_FACTOR, .noise = "disturbed", .drop = 3},
     {.title = "total verdict", .key = "total.verdict", .drop = 24},
     {0},
 };
@@ -188,6 +195,7 @@ void compare_runs_show(const json_t *verdicts, table_style style)
     columns_print(compare_pair_columns, json_object_get(verdicts, "pairs"), style, stdout);
     if (style == TABLE_MARKDOWN)
         text_print("\n");
+    noise_print(json_object_get(verdicts, "pairs"), "a verdict is noisy where one of the two rows is");
     print_machine("older", json_object_get(verdicts, "older"));
     print_machine("newer", json_object_get(verdicts, "newer"));
     text_print("ratio: older over newer, above 1 is faster\n");

@@ -90,14 +90,11 @@ static bool run_once(const laws_batch *what, int64_t workers, int images, progre
 static law_point point_of(const laws_batch *what, int64_t workers, int images, double work, const double *seconds,
                           int count)
 {
-    const fl_bench_statistics s = statistics_of(seconds, count);
-
     return (law_point){.result = -1,
                        .n = workers,
                        .size = images,
                        .work = work,
-                       .kernel_s = s.median,
-                       .spread_s = statistics_range(&s),
+                       .kernel = statistics_of(seconds, count),
                        .bytes_per_s = NAN,
                        .percent_of_ceiling = NAN,
                        .imbalance = NAN,

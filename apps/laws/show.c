@@ -4,6 +4,7 @@
 #include "support/fail.h"
 #include "support/print.h"
 #include "view/json.h"
+#include "view/noise.h"
 #include "view/row.h"
 #include "view/units.h"
 
@@ -14,15 +15,21 @@
 
 static const char *const law_names[] = {[AMDAHL] = "Amdahl", [GUSTAFSON] = "Gustafson"};
 
+/* 0 of one sample: it is taken as exact. */
+static double relative_range(const law_point *p)
+{
+    return statistics_range(&p->kernel) / p->kernel.median;
+}
+
 static void find_speed_ups(law_points *points)
 {
     const law_point *one = &points->list[0];
 
     for (int i = 0; i < points->count; i++) {
         law_point *p = &points->list[i];
-        double speed_up = p->work * one->kernel_s / p->kernel_s;
+        double speed_up = p->work * one->kernel.median / p->kernel.median;
         /* T(1) over itself is 1, whatever T(1) is. */
-        double relative = i ? hypot(one->spread_s / one->kernel_s, p->spread_s / p->kernel_s) : 0;
+        double relative = i ? hypot(relative_range(one), relative_range(p)) : 0;
         p->p = (scaling_point){(double)p->n, speed_up, speed_up * relative};
     }
 }
@@ -219,9 +226,11 @@ static json_t *json_point(const laws_found *found, const law_points *points, int
     json_put(entry, "result", p->result < 0 ? json_null() : json_whole(p->result));
     json_put(entry, "size", json_whole(p->size));
     json_put(entry, "work", json_number(p->work));
-    json_put(entry, "kernel_s", json_number(p->kernel_s));
-    json_put(entry, "spread_s", json_number(p->spread_s));
-    json_put(entry, "spread", json_number(p->spread_s / p->kernel_s));
+    json_put(entry, "kernel_s", json_number(p->kernel.median));
+    json_put(entry, "spread_s", json_number(statistics_range(&p->kernel)));
+    json_put(entry, "spread", json_number(statistics_spread(&p->kernel)));
+    json_put(entry, "disturbed", json_text(p->disturbed));
+    json_put(entry, "speed_up_disturbed", json_boolean(p->disturbed || points->list[0].disturbed));
     json_put(entry, "gbytes_per_s", json_number(p->bytes_per_s / 1e9));
     json_put(entry, "speed_up", json_number(p->p.speed_up));
     json_put(entry, "speed_up_spread", json_number(p->p.spread));
@@ -314,14 +323,14 @@ static const column point_columns[] = {
     {.title = "size", .key = "size", .as = AS_NUMBER},
     [OF_TIME] = {.key = "kernel_s"},
     {.key = "spread"},
-    {.title = "GB/s", .key = "gbytes_per_s", .as = AS_COUNT, .drop = 9},
-    {.title = "speed-up", .as = AS_NUMBER, .make = speed_up_cell},
-    {.title = "of n", .key = "efficiency", .as = AS_PART, .drop = 29},
+    {.title = "GB/s", .key = "gbytes_per_s", .as = AS_COUNT, .drop = 9, .noise = "disturbed"},
+    {.title = "speed-up", .as = AS_NUMBER, .make = speed_up_cell, .noise = "speed_up_disturbed"},
+    {.title = "of n", .key = "efficiency", .as = AS_PART, .drop = 29, .noise = "speed_up_disturbed"},
     [OF_RANKS] = {.key = "imbalance"},
     {.title = "link", .key = "link_share", .as = AS_PART},
     {.title = "Amdahl", .key = "amdahl", .as = AS_NUMBER, .drop = 32},
     {.title = "Gustafson", .key = "gustafson", .as = AS_NUMBER, .drop = 31},
-    {.title = "deviation", .as = AS_NUMBER, .make = deviation_cell, .drop = 33},
+    {.title = "deviation", .as = AS_NUMBER, .make = deviation_cell, .drop = 33, .noise = "speed_up_disturbed"},
     {.title = "", .make = remark_cell},
     {0},
 };
@@ -373,7 +382,8 @@ json_t *laws_points(const json_t *laws)
         {
             json_t *copy = json_new_copy(point);
             json_put(copy, "scaling", json_text(kinds[k]));
-            json_put(copy, "spread", json_number(row_number(point, "spread_s") / row_number(point, "kernel_s")));
+            if (!json_object_get(point, "spread"))
+                json_put(copy, "spread", json_number(row_number(point, "spread_s") / row_number(point, "kernel_s")));
             json_append(points, copy);
         }
     return points;
@@ -398,6 +408,7 @@ static void show_table(const json_t *laws)
     json_t *points = laws_points(laws);
 
     columns_print(laws_point_columns(laws), points, TABLE_TEXT, stdout);
+    noise_print(points, NULL);
     json_decref(points);
 }
 

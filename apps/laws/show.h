@@ -6,6 +6,7 @@
 
 #include "fit.h"
 
+#include "support/statistics.h"
 #include "view/columns.h"
 
 #include <stdint.h>
@@ -14,16 +15,16 @@ enum { MOST_POINTS = 64 };
 
 /* One measured point; `p` is set by laws_fit_all. */
 typedef struct law_point {
-    int result;      /* its place in "results"; -1: it has none */
-    int64_t n;       /* threads, ranks, workers, or the batch */
-    int64_t size;    /* as --size or --upto has it; images */
-    double work;     /* over that of the first point */
-    double kernel_s; /* median */
-    double spread_s; /* interquartile range */
+    int result;   /* its place in "results"; -1: it has none */
+    int64_t n;    /* threads, ranks, workers, or the batch */
+    int64_t size; /* as --size or --upto has it; images */
+    double work;  /* over that of the first point */
+    fl_bench_statistics kernel;
     double bytes_per_s;
     double percent_of_ceiling; /* NaN: not known */
     double imbalance;          /* of ranks; NaN: there is one */
-    double link_share;         /* part of kernel_s that ranks exchange data; NaN: there is one */
+    double link_share;         /* part of the time that ranks exchange data; NaN: there is one */
+    const char *disturbed;     /* what makes its times noisy; NULL: nothing was found */
     bool oversubscribed;       /* more threads or ranks than there are processors, or GPUs, for */
     scaling_point p;
 } law_point;

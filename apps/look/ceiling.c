@@ -20,6 +20,7 @@
 #include "support/progress.h"
 #include "support/statistics.h"
 #include "view/json.h"
+#include "view/noise.h"
 #include "view/row.h"
 #include "view/titles.h"
 #include "view/units.h"
@@ -108,6 +109,9 @@ static void make_elements(measured_device *d, fl_dtype dtype, int64_t count)
     free(zeros);
 }
 
+/* A pass of multiply-adds is to take the first, and shows more than its launch from the second on. */
+static const double steps_s = 5e-3, least_steps_s = 1e-3;
+
 /* As many steps as take 5 ms in the best of three launches, so that the launch itself takes little time next to
  * them. */
 static double prepare_steps(measured_device *d)
@@ -116,7 +120,7 @@ static double prepare_steps(measured_device *d)
     double least = 0, start;
 
     make_elements(d, d->quantity->dtype, count);
-    for (d->steps = 32; least < 5e-3 && d->steps < (int64_t)1 << 40;) {
+    for (d->steps = 32; least < steps_s && d->steps < (int64_t)1 << 40;) {
         d->steps *= 2;
         least = INFINITY;
         for (int i = 0; i < 3; i++) {
@@ -208,6 +212,7 @@ static json_t *json_quantity(const fl_bench *bench, size_t i, const quantity_kin
 
     must(fl_bench_result_get(bench, i, &r));
     const bool disturbed = *r.disturbed && !(r.throttled > 0);
+    const bool too_short = q->prepare == prepare_steps && s.median < least_steps_s;
     json_put(entry, "key", json_text(q->key));
     json_put(entry, "what", json_text(q->title));
     json_put(entry, "variant", json_text(q->operation ? r.first->variant : NULL));
@@ -215,7 +220,7 @@ static json_t *json_quantity(const fl_bench *bench, size_t i, const quantity_kin
     json_put(entry, "interval_s", ceiling_interval(&s));
     json_put(entry, "spread_s", json_number(statistics_range(&s)));
     json_put(entry, "disturbed", json_text(*r.disturbed ? r.disturbed : NULL));
-    json_put(entry, "steady", json_boolean(ceiling_is_known(&s) && !disturbed));
+    json_put(entry, "steady", json_boolean(ceiling_is_known(&s) && !disturbed && !too_short));
     json_put(entry, "amount", json_number(amount));
     json_put(entry, "per_second", json_number(amount / s.median));
     json_put(entry, "unit", json_text(q->unit));
@@ -306,12 +311,15 @@ static bool is_steady(const json_t *quantity)
     return json_is_true(json_object_get(quantity, "steady"));
 }
 
+static const char unsteady[] = "its times vary by more than a quarter, or passes are too short";
+
 static bool is_disturbed(const json_t *quantity)
 {
     return json_is_string(json_object_get(quantity, "disturbed"));
 }
 
-/* Again where the times vary; the try whose times vary least. What disturbs them will go on. */
+/* Again where the times vary, or other programs held the choice of steps up, so that passes are too short to show more
+ * than a launch; the try whose times vary least. What disturbs them will go on. */
 static json_t *measure_steadily(measured_device *d, const quantity_kind *q)
 {
     enum { MOST_TRIES = 3 };
@@ -320,11 +328,13 @@ static json_t *measure_steadily(measured_device *d, const quantity_kind *q)
     for (int i = 1;
          i < MOST_TRIES && q->unit && !d->info->emulation && found && !is_steady(found) && !is_disturbed(found); i++) {
         json_t *again = measure_quantity(d, q);
-        const bool better = row_number(again, "spread_s") / row_number(again, "seconds") <
-                            row_number(found, "spread_s") / row_number(found, "seconds");
+        const bool better = is_steady(again) || row_number(again, "spread_s") / row_number(again, "seconds") <
+                                                    row_number(found, "spread_s") / row_number(found, "seconds");
         json_decref(better ? found : again);
         found = better ? again : found;
     }
+    if (found && !d->info->emulation && !is_steady(found) && !is_disturbed(found))
+        json_put(found, "disturbed", json_text(unsteady));
     return found;
 }
 
@@ -339,7 +349,7 @@ static double kept_rate(const json_t *device, const char *key)
         if (strcmp(row_text(q, "key"), key) != 0 || is_steady(q))
             continue;
         note("%s: %s: %s: it is not kept; measure it again on a quiet machine", row_text(device, "resource"),
-             row_text(q, "what"), is_disturbed(q) ? row_text(q, "disturbed") : "its times vary by more than a quarter");
+             row_text(q, "what"), row_text(q, "disturbed"));
         return NAN;
     }
     return ceiling_rate(device, key);
@@ -398,14 +408,16 @@ static cell measured(const json_t *quantity)
 
 static cell spread(const json_t *quantity)
 {
-    return cell_print("%s", format_percent(row_number(quantity, "spread_s") / row_number(quantity, "seconds")).text);
+    const fl_bench_statistics s = row_statistics(json_object_get(quantity, "times_s"));
+
+    return cell_print("%s", format_percent(statistics_spread(&s)).text);
 }
 
 const column ceiling_columns[] = {
     {.key = "resource"},
     {.title = "what", .key = "what"},
     {.key = "variant"},
-    {.title = "measured", .as = AS_NUMBER, .make = measured},
+    {.title = "measured", .as = AS_NUMBER, .make = measured, .noise = "disturbed"},
     {.title = "spread", .as = AS_PART, .make = spread, .drop = 26},
     {.title = "samples", .key = "times_s", .as = AS_COUNT, .drop = 28},
     {0},
@@ -417,6 +429,7 @@ static void show(const json_t *devices)
     size_t i;
 
     columns_print(ceiling_columns, quantities, TABLE_TEXT, stdout);
+    noise_print(quantities, "ceilings that are noisy are not kept");
     json_decref(quantities);
     json_array_foreach(devices, i, device) text_print(
         "%s: %s%s\n", row_text(device, "resource"), row_text(device, "device"),

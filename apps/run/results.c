@@ -20,6 +20,7 @@
 #include "view/csv.h"
 #include "view/fields.h"
 #include "view/json.h"
+#include "view/noise.h"
 #include "view/row.h"
 #include "view/sentence.h"
 #include "view/units.h"
@@ -136,21 +137,6 @@ static void put_kernel(json_t *row, const fl_timing *t)
     json_put(row, "occupancy", t->occupancy > 0 ? json_number(t->occupancy) : json_null());
 }
 
-/* Why the times say little; "" where nothing was found. An emulation's never say anything. */
-static void say_disturbed(const measurement *m, char *text, size_t size)
-{
-    const double most_spread = 0.5;
-    const fl_bench_statistics kernel = statistics_of(m->kernel.s, m->kernel.count);
-    const double spread = m->kernel.count > 2 ? statistics_range(&kernel) / kernel.median : 0;
-    const char *const advice = "do not trust its times; measure again on a quiet machine, or for longer (--min-time=2)";
-
-    *text = '\0';
-    if (*m->disturbed)
-        snprintf(text, size, "%s: %s", m->disturbed, advice);
-    else if (spread > most_spread && !m->device.emulation)
-        snprintf(text, size, "its times vary by %.0f %%; cause unknown: %s", 100 * spread, advice);
-}
-
 static json_t *json_shape(int64_t rows, int ndim, const int64_t *share)
 {
     int64_t whole[FL_MAX_DIMS];
@@ -178,7 +164,6 @@ static json_t *json_result(const result_list *results, const exercise *e, const 
     /* A counted result is cut to its count. */
     const int64_t rows = m->ranks ? distributed_rows(m) : m->results[0].shape[0];
     json_t *row = json_new_object(), *inputs = json_new_list();
-    char disturbed[400];
 
     json_put(row, "exercise", json_text(e->kind->name));
     results_put_device(row, m->requested, &m->device);
@@ -208,8 +193,7 @@ static json_t *json_result(const result_list *results, const exercise *e, const 
     put_times(row, m);
     if (m->ranks)
         distributed_put(row, m);
-    say_disturbed(m, disturbed, sizeof disturbed);
-    json_put(row, "disturbed", json_text(*disturbed ? disturbed : NULL));
+    noise_put(row, m->disturbed);
     put_kernel(row, &m->timing);
     json_t *check = results_check(&m->check, m->check_method, m->results[0].ndim, m->results[0].shape);
     results_put_wrong(check, &m->wrong, m->results[0].ndim, m->results[0].shape);
@@ -424,6 +408,7 @@ static void show_table(const result_list *results, const exercise *e, const json
     text_print("%s\n", e->title);
     sentences_print(rows);
     columns_print(columns_of(IN_RUN, rows), rows, TABLE_TEXT, stdout);
+    noise_print(rows, NULL);
     for (int i = 0; i < results->count; i++) {
         const measurement *m = &results->list[i];
         const json_t *row = json_array_get(rows, (size_t)i);
@@ -431,8 +416,6 @@ static void show_table(const result_list *results, const exercise *e, const json
             text_print("%s: %s%s\n", m->device.resource, m->device.name,
                        m->device.emulation ? " (an emulation: its times mean nothing)" : "");
         explain_ceiling(m, row);
-        if (json_is_string(row_value(row, "disturbed")))
-            text_print("%s %s: %s\n", m->device.resource, m->timing.variant, row_text(row, "disturbed"));
         if (m->first_counts)
             text_print("%s: one pass is so long that only the first was timed\n", m->device.resource);
         if (m->tuned)

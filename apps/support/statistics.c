@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "statistics.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <time.h>
 
@@ -34,6 +35,11 @@ fl_bench_statistics statistics_of(const double *values, int count)
 double statistics_range(const fl_bench_statistics *s)
 {
     return s->third_quartile - s->first_quartile;
+}
+
+double statistics_spread(const fl_bench_statistics *s)
+{
+    return s->count > 1 ? statistics_range(s) / s->median : (double)NAN;
 }
 
 double median(const double *values, int count)

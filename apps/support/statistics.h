@@ -20,3 +20,5 @@ double median(const double *values, int count);
 fl_bench_statistics statistics_of(const double *values, int count);
 /* The interquartile range: robust against one interrupted run. */
 double statistics_range(const fl_bench_statistics *s);
+/* The spread of times, everywhere: the interquartile range over the median. NaN of one sample, which shows none. */
+double statistics_spread(const fl_bench_statistics *s);

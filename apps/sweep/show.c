@@ -3,6 +3,7 @@
 
 #include "run/stopped.h"
 #include "view/json.h"
+#include "view/noise.h"
 #include "view/row.h"
 #include "view/sentence.h"
 #include "view/units.h"
@@ -22,7 +23,12 @@ static bool same_place(const json_t *a, const json_t *b)
            json_equal(json_object_get(a, "backend_requested"), json_object_get(b, "backend_requested"));
 }
 
-/* The fastest of the row's size and backend that can be ranked; NULL: there is none. */
+static bool can_be_best(const json_t *row)
+{
+    return row_is_ranked(row) && !row_is_noisy(row);
+}
+
+/* The fastest of the row's size and backend that can be the best; NULL: there is none. */
 static const json_t *best_of(const json_t *rows, const json_t *row)
 {
     const json_t *best = NULL;
@@ -31,7 +37,7 @@ static const json_t *best_of(const json_t *rows, const json_t *row)
 
     json_array_foreach(rows, i, other)
     {
-        if (!same_place(row, other) || !row_is_ranked(other))
+        if (!same_place(row, other) || !can_be_best(other))
             continue;
         if (!best || row_number(other, "kernel_s") < row_number(best, "kernel_s"))
             best = other;
@@ -55,7 +61,7 @@ static json_t *ties_of(const json_t *rows, const json_t *best)
 
     json_array_foreach(rows, i, other)
     {
-        if (other == best || !same_place(best, other) || !row_is_ranked(other) ||
+        if (other == best || !same_place(best, other) || !can_be_best(other) ||
             !(row_times(other, "kernel").first_quartile <= third))
             continue;
         json_t *entry = json_new_object();
@@ -87,7 +93,7 @@ void sweep_table_fill(json_t *document)
 
     json_array_foreach(rows, i, row)
     {
-        const json_t *best = row_is_ranked(row) ? best_of(rows, row) : NULL;
+        const json_t *best = can_be_best(row) ? best_of(rows, row) : NULL;
         double relative = best ? row_number(row, "kernel_s") / row_number(best, "kernel_s") : (double)NAN;
         json_put(row, "relative", json_number(relative));
         if (row == best)
@@ -274,6 +280,22 @@ static void show_emulations(const json_t *rows)
     json_decref(backends);
 }
 
+/* Says once for each size and backend without a best combination that noise is the reason. */
+static void show_without_best(const json_t *rows)
+{
+    size_t i, k;
+    const json_t *row, *other;
+
+    json_array_foreach(rows, i, row)
+    {
+        bool first = row_is_ranked(row) && !best_of(rows, row);
+        json_array_foreach(rows, k, other) first = first && !(k < i && same_place(row, other) && row_is_ranked(other));
+        if (first)
+            text_print("no best of %s%s on %s: every row is noisy\n", size_word(row), sweep_size(row).text,
+                       row_text(row, "resource"));
+    }
+}
+
 void sweep_table_show(const json_t *document)
 {
     const json_t *rows = json_object_get(document, "results");
@@ -282,7 +304,9 @@ void sweep_table_show(const json_t *document)
 
     sentence_print_right(rows);
     json_array_foreach(json_object_get(document, "best"), i, entry) show_best(rows, entry);
+    show_without_best(rows);
     columns_print(sweep_columns, rows, TABLE_TEXT, stdout);
+    noise_print(rows, NULL);
     show_exchanged(rows);
     show_emulations(rows);
     show_reasons(json_object_get(document, "cannot_run"));

@@ -3,6 +3,7 @@
 
 #include "view/columns.h"
 #include "view/json.h"
+#include "view/noise.h"
 #include "view/row.h"
 #include "view/units.h"
 #include "support/print.h"
@@ -19,7 +20,7 @@ const column taxonomy_step_columns[] = {
     {.key = "kernel_s"},
     {.key = "spread"},
     {.key = "total_s"},
-    {.title = "step", .key = "speed_up", .as = AS_FACTOR},
+    {.title = "step", .key = "speed_up", .as = AS_FACTOR, .noise = "speed_up_disturbed"},
     {.key = "speed_up_with_copies"},
     {.key = "check"},
     {0},
@@ -81,6 +82,7 @@ void taxonomy_show(const json_t *taxonomy)
 
     text_print("%s: the same operation by Flynn's classes\n", taxonomy_title(taxonomy).text);
     columns_print(taxonomy_step_columns, steps, TABLE_TEXT, stdout);
+    noise_print(steps, NULL);
     text_print("step, with copies: the kernel and the total of the step before over this one's\n");
     if (json_is_string(json_object_get(first, "instructions_reason")))
         text_print("instructions/element is unknown: %s\n", row_text(first, "instructions_reason"));

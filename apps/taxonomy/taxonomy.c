@@ -27,7 +27,8 @@
 enum { COUNTS = 3 };
 
 /* The keys of a step that are copied from its result. */
-static const char *const copied[] = {"resource", "flynn_class", "emulation", "kernel_s", "total_s", "variant", "check"};
+static const char *const copied[] = {"resource", "flynn_class", "emulation", "kernel_s",
+                                     "total_s",  "variant",     "check",     "disturbed"};
 
 static const char summary[] =
     "Runs one operation (convolve1d, convolve, maximum, reconstruct or map; default: convolve1d) as SISD, SIMD, MIMD "
@@ -202,7 +203,7 @@ static json_t *json_step(const exercise *e, json_t *row, int place, instruction_
              reason ? json_null() : json_number((double)count / (double)output_size(&e->outputs[0])));
     json_put(step, "instructions_reason", json_text(reason));
     json_put(step, "spread_s", json_number(statistics_range(&kernel)));
-    json_put(step, "spread", json_number(statistics_range(&kernel) / kernel.median));
+    json_put(step, "spread", json_number(statistics_spread(&kernel)));
     json_put(step, "ok", json_incref(row_value(row, "check.ok")));
     fl_device_close(device);
     return step;
@@ -222,6 +223,7 @@ static void put_speed_ups(json_t *steps)
                  json_number(known ? row_number(before, "kernel_s") / row_number(step, "kernel_s") : (double)NAN));
         json_put(step, "speed_up_with_copies",
                  json_number(known ? row_number(before, "total_s") / row_number(step, "total_s") : (double)NAN));
+        json_put(step, "speed_up_disturbed", json_boolean(row_is_noisy(step) || row_is_noisy(before)));
         before = row_is_ranked(step) ? step : before;
     }
 }

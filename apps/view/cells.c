@@ -136,7 +136,7 @@ static bool is_absent(const column *c, const json_t *value)
            (c->as == AS_SECONDS || (c->key && strcmp(c->key, "gflops") == 0));
 }
 
-const char *column_text(const column *c, const json_t *row, cell *room)
+static const char *plain_text(const column *c, const json_t *row, cell *room)
 {
     const json_t *value = c->key ? row_value(row, c->key) : NULL;
 
@@ -156,6 +156,17 @@ const char *column_text(const column *c, const json_t *row, cell *room)
         *room = cell_print("%zu", json_array_size(value));
     else
         *room = cell_print("%s", format_as(json_is_number(value) ? json_number_value(value) : (double)NAN, c->as).text);
+    return room->text;
+}
+
+const char *column_text(const column *c, const json_t *row, cell *room)
+{
+    const char *text = plain_text(c, row, room);
+
+    if (!c->noise || !row_is_marked(row, c->noise) || strcmp(text, "-") == 0)
+        return text;
+    const cell plain = cell_print("%s", text);
+    *room = cell_print("~%.120s", plain.text);
     return room->text;
 }
 

@@ -23,6 +23,7 @@ typedef struct column {
     cell (*make)(const json_t *row); /* makes the text in place of `key` and `as`; NULL: those */
     int drop; /* a table that is too wide for the terminal is shown without the column of 1, then of 2 ...; 0: it stays
                */
+    const char *noise; /* a key: true, or a text, in rows where the value is not to be relied on, which gets a `~` */
 } column;
 
 /* The variant of a result; of a user's kernel the file's name and those macros that are lists, where it is one of
@@ -35,7 +36,8 @@ cell work_cell(const json_t *row);
 /* Any value in short, as AS_TEXT has it; what does not fit is cut off. */
 cell cell_value(const json_t *value);
 
-/* The text of a cell: a string of the row itself, or what is written to `room`. */
+/* The text of a cell: a string of the row itself, or what is written to `room`. A value that noise decides has a `~`
+ * before it, "~1.40 ms", in every table. */
 const char *column_text(const column *c, const json_t *row, cell *room);
 
 /* Returns whether the column is aligned to the right. Forms of numbers are, also of columns that `make` their text. */

@@ -18,7 +18,7 @@ column_list columns_full(const column *columns)
 
     for (int i = 0; i < LONGEST_LIST && (columns[i].title || columns[i].key); i++) {
         const field *f = columns[i].title ? NULL : field_of(columns[i].key);
-        full.c[i] = f ? (column){f->title, f->key, f->as, NULL, f->drop} : columns[i];
+        full.c[i] = f ? (column){f->title, f->key, f->as, NULL, f->drop, f->noise} : columns[i];
     }
     return full;
 }

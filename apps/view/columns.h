@@ -38,8 +38,9 @@ void columns_choose(bool all, const char *titles);
 
 /* Prints a line for each row (a list of objects) below the titles; nothing where there is no row. Columns that say
  * nothing about these rows are left out, then the least important ones until a line fits. On a terminal the widest text
- * goes on in further lines where need be, and the check of a wrong result and the fastest row are coloured. Where none of the titles of columns_choose is the table's, a note says so
- * and the others are shown. Ends the command (fail) where memory is short. */
+ * goes on in further lines where need be, and the check of a wrong result and the fastest row are coloured. Where none
+ * of the titles of columns_choose is the table's, a note says so and the others are shown. Ends the command (fail)
+ * where memory is short. */
 void columns_print(const column *columns, const json_t *rows, table_style style, FILE *stream);
 
 /* Returns whether the last table that was printed had that column. */

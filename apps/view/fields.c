@@ -8,6 +8,10 @@
 #include <math.h>
 #include <string.h>
 
+/* The keys that say whether noise decides a time and what follows from it, and a speed-up. */
+#define NOISY "disturbed"
+#define NOISY_SPEED_UP "speed_up_disturbed"
+
 const field fields[] = {
     {"exercise", "exercise", .in = IN_COMPARE, .about = "the exercise"},
     {"resource", "backend", .in = IN_RUN | IN_COMPARE,
@@ -31,29 +35,29 @@ const field fields[] = {
      .about =
          "the first pass after that, from host arrays to host arrays, including allocations, loading of kernels and "
          "copies"},
-    {"h2d_s", "h2d", AS_SECONDS, .drop = 12, .in = IN_RUN | IN_COMPARE, .from = MEDIAN_OF, .of = "h2d",
+    {"h2d_s", "h2d", AS_SECONDS, .drop = 12, .in = IN_RUN | IN_COMPARE, .from = MEDIAN_OF, .of = "h2d", .noise = NOISY,
      .about = "copies to the device, between events; 0, in tables `-`, if the arrays are in host memory"},
-    {"kernel_s", "kernel", AS_SECONDS, .in = IN_RUN | IN_COMPARE, .from = MEDIAN_OF, .of = "kernel",
+    {"kernel_s", "kernel", AS_SECONDS, .in = IN_RUN | IN_COMPARE, .from = MEDIAN_OF, .of = "kernel", .noise = NOISY,
      .about =
          "the operation, between events; in host memory by the host's clock, within the pass of `total`. An operation "
          "shorter than 200 us (in host memory 10 us) is queued several times, and a sample is the mean"},
     {"ranks", "ranks", AS_COUNT, .in = IN_RUN, .shown = ON_RANKS,
      .about = "how many processes took part. Their times are those of the slowest one, from the moment at which all "
               "start"},
-    {"link.link_s", "link", AS_SECONDS, .in = IN_RUN, .shown = ON_RANKS,
+    {"link.link_s", "link", AS_SECONDS, .in = IN_RUN, .shown = ON_RANKS, .noise = NOISY,
      .about = "a part of kernel: exchanging data with other ranks, the copies for that included"},
-    {"link.percent_of_ceiling", "of link", AS_PERCENTAGE, .in = IN_RUN, .shown = ON_RANKS,
+    {"link.percent_of_ceiling", "of link", AS_PERCENTAGE, .in = IN_RUN, .shown = ON_RANKS, .noise = NOISY,
      .about = "the time that `flynn ceiling` measured for an exchange of as many bytes between as many ranks, over "
               "`link.link_s`; null or `-` before that"},
-    {"link.wait_s", "wait", AS_SECONDS, .in = IN_RUN, .shown = ON_RANKS,
+    {"link.wait_s", "wait", AS_SECONDS, .in = IN_RUN, .shown = ON_RANKS, .noise = NOISY,
      .about = "a part of kernel: waiting for ranks that are not ready yet"},
-    {"imbalance", "imbalance", AS_FACTOR, .in = IN_RUN, .shown = ON_RANKS,
+    {"imbalance", "imbalance", AS_FACTOR, .in = IN_RUN, .shown = ON_RANKS, .noise = NOISY,
      .about = "the longest time that a rank computes, over the mean"},
     {"minimum_s", "minimum", AS_SECONDS, .drop = 27, .in = IN_COMPARE, .from = MINIMUM_OF, .of = "kernel",
      .about = "the least sample of the kernel, which other programs disturbed least"},
-    {"d2h_s", "d2h", AS_SECONDS, .drop = 13, .in = IN_RUN | IN_COMPARE, .from = MEDIAN_OF, .of = "d2h",
+    {"d2h_s", "d2h", AS_SECONDS, .drop = 13, .in = IN_RUN | IN_COMPARE, .from = MEDIAN_OF, .of = "d2h", .noise = NOISY,
      .about = "copies from the device, between events; 0, in tables `-`, if the arrays are in host memory"},
-    {"total_s", "total", AS_SECONDS, .in = IN_RUN | IN_COMPARE, .from = MEDIAN_OF, .of = "total",
+    {"total_s", "total", AS_SECONDS, .in = IN_RUN | IN_COMPARE, .from = MEDIAN_OF, .of = "total", .noise = NOISY,
      .about =
          "a warm pass by the host's clock, from host arrays to host arrays; it is measured, not the sum of the parts"},
     {"kernel_interval_s", NULL, AS_SECONDS, .from = INTERVAL_OF, .of = "kernel",
@@ -69,7 +73,8 @@ const field fields[] = {
          "every single sample, `{\"h2d\": [...], \"kernel\": [...], \"d2h\": [...], \"total\": [...]}`, without the "
          "first pass and the warm-ups; `warmup`: the number of these warm-ups"},
     {"spread", "spread", AS_PART, .drop = 26, .in = IN_COMPARE,
-     .about = "the interquartile range of the totals over their median, in sweep of the kernel's times"},
+     .about = "the interquartile range of the totals over their median, in sweep of the kernel's times; null or `-` of "
+              "one sample"},
     {"n", "n", AS_COUNT, .drop = 27, .in = IN_COMPARE, .from = COUNT_OF, .of = "total",
      .about = "how many samples the total has"},
     {"bytes", NULL, AS_BYTES, .about = "compulsory bytes: each input read once and each output written once"},
@@ -77,10 +82,11 @@ const field fields[] = {
      .about = "bytes of the loads and stores as the variant issues them, before any cache"},
     {"flops", NULL, AS_NUMBER, .about = "the operations of this variant; a multiply-add counts as two"},
     {"gbytes_per_s", "GB/s", AS_COUNT, .drop = 9, .in = IN_RUN | IN_COMPARE, .from = RATE_OF, .of = "bytes",
-     .about = "`bytes / kernel_s`, in 10^9 bytes"},
+     .noise = NOISY, .about = "`bytes / kernel_s`, in 10^9 bytes"},
     {"gflops", "GFLOP/s", AS_COUNT, .drop = 2, .in = IN_RUN | IN_COMPARE, .from = RATE_OF, .of = "flops",
+     .noise = NOISY,
      .about = "`flops / kernel_s`, in 10^9 operations; null or `-` where there are none, or nobody counted them"},
-    {"percent_of_ceiling", "ceiling", AS_PERCENTAGE, .drop = 18, .in = IN_RUN | IN_COMPARE,
+    {"percent_of_ceiling", "ceiling", AS_PERCENTAGE, .drop = 18, .in = IN_RUN | IN_COMPARE, .noise = NOISY,
      .about =
          "the least time that `bytes` and `flops` take on this device, over `kernel_s`: its roofline as measured by "
          "`flynn ceiling`; null or `-` before that measurement. Above 100 if caches hold the data"},
@@ -93,15 +99,15 @@ const field fields[] = {
     {"occupancy", "occupancy", AS_PART, .drop = 5,
      .about = "the threads that a multiprocessor can hold at that block and shared memory, over its maximum; known as "
               "`registers`"},
-    {"speed_up", "speed-up", AS_FACTOR, .in = IN_RUN | IN_COMPARE,
+    {"speed_up", "speed-up", AS_FACTOR, .in = IN_RUN | IN_COMPARE, .noise = NOISY_SPEED_UP,
      .about = "`kernel_s` of the scalar backend over this backend's; without a scalar backend, of the first one. Wrong "
               "results and emulations have none, and all where one core ran a library alone"},
-    {"speed_up_with_copies", "with copies", AS_FACTOR, .drop = 20, .in = IN_RUN | IN_COMPARE,
+    {"speed_up_with_copies", "with copies", AS_FACTOR, .drop = 20, .in = IN_RUN | IN_COMPARE, .noise = NOISY_SPEED_UP,
      .about = "the same from `total_s`, which has the copies"},
-    {"relative", "relative", AS_FACTOR, .drop = 8, .in = IN_COMPARE,
+    {"relative", "relative", AS_FACTOR, .drop = 8, .in = IN_COMPARE, .noise = NOISY,
      .about = "`total_s` over the smallest of the exercise; null for results without a place"},
     {"place", "place", AS_COUNT, .drop = 3, .in = IN_RUN,
-     .about = "the place by `total_s`; wrong results and emulations have none"},
+     .about = "the place by `total_s`; wrong results, emulations and noisy rows have none"},
     {"check.max_abs", "max error", AS_NUMBER, .drop = 10, .in = IN_RUN,
      .about = "the largest difference from the expected values"},
     {"check", "check", AS_CHECK, .in = IN_RUN | IN_COMPARE,

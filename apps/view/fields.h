@@ -35,6 +35,7 @@ typedef struct field {
     field_shown shown;
     field_source from;
     const char *of;
+    const char *noise; /* as in `column` */
     const char *about; /* what it is, for the schema and the pages; plain text with `code` */
 } field;
 

@@ -64,6 +64,18 @@ bool row_is_ranked(const json_t *row)
     return row_is_right(row) && !json_is_true(json_object_get(row, "emulation"));
 }
 
+bool row_is_marked(const json_t *row, const char *key)
+{
+    const json_t *value = row_value(row, key);
+
+    return (json_is_true(value) || json_is_string(value)) && !json_is_true(json_object_get(row, "steady"));
+}
+
+bool row_is_noisy(const json_t *row)
+{
+    return row_is_marked(row, "disturbed");
+}
+
 fl_bench_statistics row_statistics(const json_t *times)
 {
     double *s = memory_zeroed(json_array_size(times), sizeof *s);
@@ -86,7 +98,7 @@ double row_spread(const json_t *row, const char *quantity)
 {
     const fl_bench_statistics s = row_times(row, quantity);
 
-    return statistics_range(&s) / s.median;
+    return statistics_spread(&s);
 }
 
 char *row_key(const json_t *row, const char *const *keys)
@@ -160,7 +172,7 @@ static void rank_rows(json_t *rows)
         unclassed = unclassed || json_is_null(json_object_get(row, "flynn_class"));
         if (!row_is_ranked(row))
             continue;
-        if (!isnan(row_number(row, "total_s")))
+        if (!isnan(row_number(row, "total_s")) && !row_is_noisy(row))
             totals[count++] = row_number(row, "total_s");
         if (!base || (is_scalar(row) && !is_scalar(base)))
             base = row;
@@ -170,13 +182,14 @@ static void rank_rows(json_t *rows)
     sort_numbers(totals, count);
     json_array_foreach(rows, i, row)
     {
-        const bool ranked = row_is_ranked(row);
+        const bool ranked = row_is_ranked(row), placed = ranked && !row_is_noisy(row);
         const double kernel = row_number(row, "kernel_s"), total = row_number(row, "total_s");
-        json_put(row, "place", ranked ? json_whole((int64_t)count_below(totals, count, total) + 1) : json_null());
-        json_put(row, "relative", ratio(total, count ? totals[0] : (double)INFINITY, ranked));
+        json_put(row, "place", placed ? json_whole((int64_t)count_below(totals, count, total) + 1) : json_null());
+        json_put(row, "relative", ratio(total, count ? totals[0] : (double)INFINITY, placed));
         json_put(row, "spread", json_number(row_spread(row, "total")));
         json_put(row, "speed_up", ratio(row_number(base, "kernel_s"), kernel, ranked));
         json_put(row, "speed_up_with_copies", ratio(row_number(base, "total_s"), total, ranked));
+        json_put(row, "speed_up_disturbed", json_boolean(row_is_noisy(row) || row_is_noisy(base)));
     }
     free(totals);
 }

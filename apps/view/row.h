@@ -23,6 +23,11 @@ bool row_is_unchecked(const json_t *row);
 /* Returns whether the row can be compared with others: its result is right, and no emulation computed it. */
 bool row_is_ranked(const json_t *row);
 
+/* Returns whether the row's times are noisy: `disturbed` has a cause. A noisy row is never the best one. row_is_marked:
+ * whether the key has true, or a text such as that cause; never of a ceiling that holds all the same (`steady`). */
+bool row_is_noisy(const json_t *row);
+bool row_is_marked(const json_t *row, const char *key);
+
 /* Returns whether one of the rows failed its check. */
 bool rows_have_wrong(const json_t *rows);
 
@@ -41,7 +46,9 @@ json_t *rows_grouped(const json_t *rows, const char *const *keys);
 /* Adds to each row how it compares with the ranked rows of its exercise, its `singular_values` and its `let`: `place`
  * (its place by total_s), `relative` (its total_s over the least), `speed_up` and `speed_up_with_copies` (kernel_s and
  * total_s of the scalar backend, or else of the first ranked row, over its own); null where the row itself is not
- * ranked. Also `spread`, that of its totals, to each. */
+ * ranked. A noisy row has no place and no `relative`, and others are not compared with its total. Also
+ * `speed_up_disturbed`, whether noise of this row or of the scalar one decides its speed-ups, and `spread`, that of its
+ * totals, to each. */
 void rows_rank(json_t *rows);
 
 /* A list of the objects under `key` of each row, with the row's own texts, numbers and truth values added to them: the

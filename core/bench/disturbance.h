@@ -5,6 +5,7 @@
 #ifndef FLYNN_BENCH_DISTURBANCE_H
 #define FLYNN_BENCH_DISTURBANCE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 /* Counters of the system, since it started. */
@@ -12,12 +13,15 @@ typedef struct bench_counts {
     double at_s;
     double switches;      /* how often a thread of this process had to leave its processor */
     double stolen, ticks; /* time of all processors: that other virtual machines had; in all */
+    double waited_s;      /* time that this process's threads were ready and had no processor */
+    double turns;         /* how often a thread of this process got a processor; 0: the system counts no waiting */
 } bench_counts;
 
 /* Sums over the timed passes of a case. */
 typedef struct bench_disturbance {
-    double seconds, switches, stolen, ticks;
-    double load; /* programs that want to run, over the number of processors, at the end */
+    double seconds, switches, stolen, ticks, waited_s, turns;
+    double load;         /* programs that want to run, over the number of processors, at the end */
+    bool counts_waiting; /* else `waited_s` and `turns` say nothing */
 } bench_disturbance;
 
 /* Allocates nothing. Counters that cannot be read are 0. */

@@ -58,7 +58,7 @@ typedef struct bench_work {
     double *sorted; /* room for the statistics of `precision` */
     int judged;     /* samples when precision was looked at */
     bool precise;
-    bench_disturbance disturbed;
+    bench_disturbance disturbed, first_disturbed; /* the timed passes; the first pass, which is the only sample of some */
     bench_gpu_clocks clocks;
     bench_flush flush;
     fl_status status;

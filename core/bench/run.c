@@ -176,6 +176,7 @@ static fl_status timed_pass(fl_bench *b, bench_work *w)
 
 static void count_first_pass(bench_work *w)
 {
+    w->disturbed = w->first_disturbed;
     add_sample(w, FL_BENCH_KERNEL, w->first.kernel_s);
     add_sample(w, FL_BENCH_TOTAL, w->first_s);
     w->first_counts = w->complete = true;
@@ -233,13 +234,17 @@ static fl_status start(fl_bench *b, bench_work *w)
 {
     const bool counted = b->plan.repeat > 0 || b->plan.fewest > 0;
     bool more = true, warms_up;
+    bench_counts before, after;
 
     BENCH_TRY(decide(b, w, FL_BENCH_FIRST, 1, 0, &more));
     if (!more)
         return FL_OK;
     w->began = true;
     BENCH_TRY(prepare(b, w));
+    before = bench_counts_now();
     BENCH_TRY(bench_first_pass(b, w));
+    after = bench_counts_now();
+    bench_disturbance_add(&w->first_disturbed, &before, &after);
     w->ran = true;
     if (!counted && w->first_s > very_long_s) {
         count_first_pass(w);
@@ -356,13 +361,16 @@ static fl_status run_group(fl_bench *b, size_t first, size_t end)
 /* What is not needed after the run goes back, also after a failure: a device's memory, and open libraries. */
 static void clean_up(const fl_bench *b, bench_work *w)
 {
+    static const bench_disturbance none; /* of a GPU: what other programs do to the processors explains nothing */
+
     bench_gpu_clocks_close(&w->clocks);
     if (w->release_own)
         w->release_own(w->own);
     bench_flush_free(&w->flush);
-    if (b->joined)
-        w->disturbed.switches = 0; /* a process that waits for its team lets others have its processor */
-    bench_disturbance_say(&w->disturbed, w->clocks.throttled, w->why_disturbed, sizeof w->why_disturbed);
+    if (b->joined) /* a process that waits for its team lets others have its processor */
+        w->disturbed.switches = w->disturbed.waited_s = w->disturbed.counts_waiting = 0;
+    bench_disturbance_say(w->info.host_memory ? &w->disturbed : &none, w->clocks.throttled, w->why_disturbed,
+                          sizeof w->why_disturbed);
     if (w->info.emulation)
         *w->why_disturbed = '\0'; /* its times say nothing, disturbed or not */
     if (!w->began && w->status == FL_OK) {

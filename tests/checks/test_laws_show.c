@@ -19,9 +19,10 @@ static void fill(law_points *points, const double *speed_ups, int processors, do
         law_point *p = &points->list[i];
         p->n = (int64_t)threads[i];
         p->work = points->law == GUSTAFSON ? threads[i] : 1;
-        p->kernel_s = p->work / speed_ups[i];
-        p->spread_s = 0.01 * p->kernel_s;
-        p->bytes_per_s = 1e9 * p->work / p->kernel_s;
+        const double kernel_s = p->work / speed_ups[i];
+        p->kernel = (fl_bench_statistics){
+            .count = 9, .median = kernel_s, .first_quartile = 0.995 * kernel_s, .third_quartile = 1.005 * kernel_s};
+        p->bytes_per_s = 1e9 * p->work / kernel_s;
         p->percent_of_ceiling = percent_of_ceiling;
         p->oversubscribed = p->n > processors;
     }
@@ -133,7 +134,8 @@ Test(laws_report, unsteady)
     laws_found *found = make((double[]){1, 2, 4, 4, 8}, 16, (double)NAN);
 
     says_not(found, "something else ran");
-    found->points[0].list[3].spread_s = 0.3 * found->points[0].list[3].kernel_s;
+    fl_bench_statistics *const kernel = &found->points[0].list[3].kernel;
+    kernel->third_quartile = kernel->first_quartile + 0.3 * kernel->median;
     laws_fit_all(found);
     says(found, "8 (");
     says(found, "other programs ran meanwhile");

@@ -4,6 +4,7 @@
 # shellcheck source=harness.sh
 . "$(dirname "$0")/harness.sh"
 quick=(--repeat=3 --warmup=0)
+on_machine quiet
 
 ok "some exercises on some backends" compare sort increment --backend=serial,simd,omp:2 --size=20000 "${quick[@]}" --json
 cp "$work/out" now.json
@@ -24,13 +25,18 @@ for r in d["results"]:
     close = lambda a, b: abs(a - b) <= 1e-9 * abs(b)
     t = r["times_s"]["total"]
     assert close(r["total_s"], middle(t, .5)) and close(r["kernel_s"], middle(r["times_s"]["kernel"], .5))
-    assert close(r["relative"], r["total_s"] / min(o["total_s"] for o in mine))
+    if r["disturbed"]: # of three samples some vary by more than half on a busy machine
+        assert r["relative"] is r["place"] is None
+    else:
+        assert close(r["relative"], r["total_s"] / min(o["total_s"] for o in mine if not o["disturbed"]))
+    assert r["speed_up_disturbed"] == bool(r["disturbed"] or base["disturbed"])
     assert close(r["speed_up"], base["kernel_s"] / r["kernel_s"])
     assert close(r["speed_up_with_copies"], base["total_s"] / r["total_s"])
     assert close(r["spread"], (middle(t, .75) - middle(t, .25)) / middle(t, .5)) and r["n"] == len(t) and r["minimum_s"] == min(r["times_s"]["kernel"])
     assert close(r["gbytes_per_s"], r["bytes"] / r["kernel_s"] / 1e9)
 PY
 check "every number can be recomputed" "$PYTHON" recompute.py
+quick=(--repeat=2 --warmup=0) # which cannot show that they vary
 ok "the table" compare sort --backend=serial,simd --size=20000 "${quick[@]}"
 check "a row for each" test "$(grep -c '^sort ' "$work/out")" = 2
 check "the fastest is 1.00x" grep -qE ' 1\.00x ok *$' "$work/out"
@@ -68,6 +74,7 @@ import json, sys
 d = json.load(open("now.json"))
 factor, spread = float(sys.argv[1]), float(sys.argv[2])
 for r in d["results"]:
+    r["disturbed"] = None
     for key in ("kernel", "total"):
         middle = r[key + "_s"] * factor
         r["times_s"][key] = [middle * (1 + spread * (i - 5) / 10) for i in range(11)]

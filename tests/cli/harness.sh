@@ -11,8 +11,9 @@ slice=$FLYNN_SOURCE/tests/data/mri/slice_072.png
 saved=$FLYNN_SOURCE/tests/data/saved
 # What the caller has set for the command must not decide what is tested.
 for variable in ${!FLYNN*}; do
-    [[ $variable = FLYNN_TEST_FAULTS || $variable = FLYNN_TEST_EMULATED || $variable = FLYNN_TEST_HIP_CPU ]] || unset "$variable"
+    [[ $variable = FLYNN_TEST_FAULTS || $variable = FLYNN_TEST_EMULATED || $variable = FLYNN_TEST_HIP_CPU || $variable = FLYNN_TEST_MACHINE ]] || unset "$variable"
 done
+export -n FLYNN_TEST_MACHINE # it is no variable of flynn's
 # Most cases name no backend. One core computes the same everywhere, starts in a sixth of the time that `auto` needs to open
 # all plugins, and leaves the other cores to other tests. Cases about `auto` unset FLYNN_BACKEND.
 export LC_ALL=C FLYNN_CACHE FLYNN_BACKEND=serial
@@ -68,10 +69,18 @@ status=0
 : >"$work/out"
 : >"$work/err"
 
+# on_machine busy|quiet: from now on the system says so to the command, whatever else this machine does (harness/machine.c).
+# The times themselves remain those of this machine: of two samples none says that they vary.
+machine=()
+on_machine() {
+    machine=()
+    [ -z "${FLYNN_TEST_MACHINE:-}" ] || machine=(env "TEST_MACHINE=$1" "LD_PRELOAD=$FLYNN_TEST_MACHINE")
+}
+
 # run ARGUMENT...: the command, with its exit code in $status and its output in $work/out and $work/err.
 run() {
     last=("$@")
-    timeout -k 10 $seconds "$flynn" "$@" >"$work/out" 2>"$work/err" </dev/null
+    timeout -k 10 $seconds "${machine[@]}" "$flynn" "$@" >"$work/out" 2>"$work/err" </dev/null
     status=$?
 }
 

@@ -3,6 +3,7 @@
 # Files that an earlier version kept (tests/data/kept) are used: ceilings, saved sweeps, and an interrupted batch.
 # shellcheck source=harness.sh
 . "$(dirname "$0")/harness.sh"
+on_machine quiet # or noise would leave nothing to keep
 kept=$(dirname "$here")/data/kept
 quick=(--repeat=1 --warmup=0)
 

@@ -719,6 +719,13 @@ def against(_):
     assert verdicts["pairs"], "no pairs"
 
 
+def again(_):
+    saved = document(*quick("compare"))
+    saved["results"][0]["disturbed"] = "a cause that nothing has"
+    pathlib.Path("noisy.json").write_text(json.dumps(saved), encoding="utf-8")
+    differ(*(d["results"][0]["disturbed"] for d in (saved, document("compare", "--again=noisy.json"))), "disturbed")
+
+
 def sweep_list(option, key, values):
     def show(_):
         found = document("sweep", "convolve", *SERIAL, *QUICK, "--size=64", "--variant=tiled",
@@ -735,6 +742,8 @@ def sweep_keep(_):
 
 def sweep_save(_, name="-save"):
     env = {"FLYNN_CACHE": str(pathlib.Path(f"cache{name}").resolve())}
+    if os.environ.get("FLYNN_TEST_MACHINE"):  # noise would leave nothing to save
+        env.update(TEST_MACHINE="quiet", LD_PRELOAD=os.environ["FLYNN_TEST_MACHINE"])
     exercise = ("reconstruct", *SERIAL, *QUICK, "--size=64", "--keep=8")
     tuned = [document(*exercise, env=env)["results"][0]["tuned"]]
     for words in ((*exercise[1:], "--variant=tiled", "--save"), ("--forget",)):
@@ -931,6 +940,7 @@ OWN = {
     ("slice", "slice"): slice_ranges,
     ("compare", "markdown"): markdown,
     ("compare", "against"): against,
+    ("compare", "again"): again,
     ("sweep", "size"): sweep_list("size", "size", {"40": 40, "50": 50}),
     ("sweep", "block"): sweep_list("block", "block_asked", {"8x4": [8, 4, 1], "16": [16, 1, 1]}),
     ("sweep", "variant"): sweep_list("variant", "variant", {"naive": "naive", "tiled": "tiled"}),

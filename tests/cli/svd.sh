@@ -49,7 +49,8 @@ ok "three ranks" svd --size=48 --keep=20,5,48 --backend=serial,simd --variant=ja
 cp "$work/out" ranks.json
 check "a row for each rank, backend and variant" json ranks.json '[(r["singular_values"], r["backend"], r["variant"])
     for r in d["results"]] == [(k, b, v) for k in (20, 5, 48) for b in ("serial", "simd") for v in ("jacobi", "randomized")]'
-check "in order among those of one number of singular values" json ranks.json 'all(sorted(r["place"] for r in d["results"][i:i + 4]) == [1, 2, 3, 4] and
+check "in order among those of one number of singular values" json ranks.json 'all(sorted(r["place"] for r in d["results"][i:i + 4] if not r["disturbed"]) ==
+    list(range(1, 1 + sum(not r["disturbed"] for r in d["results"][i:i + 4]))) and
     d["results"][i]["speed_up"] == 1 for i in (0, 4, 8))'
 check "of its shape" json ranks.json 'all(r["shape"] == [48, r["singular_values"]] for r in d["results"])'
 check "all right" json ranks.json 'all(r["check"]["ok"] for r in d["results"])'

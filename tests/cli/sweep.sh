@@ -4,6 +4,7 @@
 # shellcheck source=harness.sh
 . "$(dirname "$0")/harness.sh"
 quick=(--repeat=3 --warmup=0)
+on_machine quiet # or noise would leave no row that can be the best
 
 ok "all combinations" sweep reconstruct --backend=serial,omp:2 --size=40,64 --variant=naive,tiled --block=8x8,16x16 \
     --keep=8 "${quick[@]}" --json
@@ -26,18 +27,22 @@ close = lambda a, b: abs(a - b) <= 1e-9 * abs(b)
 place = lambda r: (r["size"], r["backend_requested"])
 for r in d["results"]:
     t = r["times_s"]["kernel"]
-    least = min(o["kernel_s"] for o in d["results"] if place(o) == place(r))
+    # Of three samples some vary by more than half on a busy machine.
+    least = min((o["kernel_s"] for o in d["results"] if place(o) == place(r) and not o["disturbed"]), default=0)
     assert close(r["kernel_s"], part(t, .5)) and close(r["spread"], (part(t, .75) - part(t, .25)) / part(t, .5))
-    assert close(r["relative"], r["kernel_s"] / least) and r["elements"] == r["size"] ** 2
-assert [place(b) for b in d["best"]] == [(s, b) for s in (40, 64) for b in ("serial", "omp:2")]
+    assert r["disturbed"] and r["relative"] is None or close(r["relative"], r["kernel_s"] / least)
+    assert r["elements"] == r["size"] ** 2
+assert [place(b) for b in d["best"]] == [p for p in ((s, b) for s in (40, 64) for b in ("serial", "omp:2"))
+    if any(place(r) == p and not r["disturbed"] for r in d["results"])]
 for b in d["best"]:
     winner = [r for r in d["results"] if place(r) == place(b) and r["relative"] == 1]
     assert all(any(b[k] == w[k] for w in winner) for k in ("variant", "block", "kernel_s")) and not b["kept"]
-    others = [r for r in d["results"] if place(r) == place(b) and r is not winner[0]]
+    others = [r for r in d["results"] if place(r) == place(b) and r is not winner[0] and not r["disturbed"]]
     third = part(winner[0]["times_s"]["kernel"], .75)
     assert b["ties"] == [{k: r[k] for k in ("variant", "block", "block_asked")} for r in others if part(r["times_s"]["kernel"], .25) <= third]
 PY
 check "every number can be recomputed" "$PYTHON" recompute.py
+quick=(--repeat=2 --warmup=0) # which cannot show that they vary
 ok "the table" sweep sort --backend=serial --size=1000 "${quick[@]}"
 check "a row for each variant" test "$(grep -c '^sort ' "$work/out")" = "$("$flynn" list sort | awk \
     '$1 == "sort" && $2 != "reference" && / serial/ {n++} END {print n}')"

@@ -110,7 +110,6 @@ kernel = sorted(row["times_s"]["kernel"])
 at = lambda part: (lambda x: kernel[int(x)] + (x % 1) * (kernel[min(int(x) + 1, len(kernel) - 1)] - kernel[int(x)]))(
     part * (len(kernel) - 1))
 assert row["disturbed"] or at(.75) - at(.25) <= .5 * at(.5), kernel  # times that vary are reported always,
-assert not row["disturbed"] or "do not trust its times; measure again" in row["disturbed"], row["disturbed"]
 sys.exit(not row["disturbed"])  # others where what disturbed them was seen
 PY
 reported=no

@@ -97,6 +97,16 @@ Test(disturbance_counts, causes)
     cr_expect_str_eq(text, "other virtual machines took 25 % of the processors' time");
     bench_disturbance_say(&(bench_disturbance){.seconds = 2, .load = 3}, 0, text, sizeof text);
     cr_expect_str_eq(text, "3.0 programs want each processor");
+    bench_disturbance_say(&(bench_disturbance){.seconds = 2, .load = 3, .counts_waiting = true}, 0, text, sizeof text);
+    cr_expect(strcmp(text, "") == 0, "the load of the last minute, and nothing waited");
+    /* Threads that sleep between loops and wait for their turn are never switched off. */
+    bench_disturbance_say(&(bench_disturbance){.seconds = 2, .turns = 400, .waited_s = 1.02}, 0, text, sizeof text);
+    cr_expect_str_eq(text, "its threads waited for a processor for 50 % of the time");
+    bench_disturbance_say(&(bench_disturbance){.seconds = 2, .turns = 9000, .waited_s = 0.45}, 0, text, sizeof text);
+    cr_expect(strcmp(text, "") == 0, "each thread that is woken waits for some microseconds");
+    bench_disturbance_say(&(bench_disturbance){.seconds = 0.01, .turns = 1, .waited_s = 0.004}, 0, text, sizeof text);
+    cr_expect(strcmp(text, "") == 0, "one turn of another program is chance");
     bench_counts from = bench_counts_now(), to = bench_counts_now();
     cr_expect(from.ticks > 0 && to.ticks >= from.ticks && to.at_s >= from.at_s, "/proc/stat is read");
+    cr_expect(from.turns > 0 && to.turns >= from.turns && to.waited_s >= from.waited_s, "schedstat is read");
 }

@@ -208,7 +208,7 @@ class Run:
 # What a command says of times that it measured beside the other runs here; on stdout a line below the table.
 BUSY = re.compile("again on a quiet machine")
 WRITTEN = re.compile(r"^flynn \S+: \S+ is written: ")  # a note on what was there before the failure
-BUSY_ROW = re.compile(r"^[^\n]*do not trust its times;\s+measure\s+again on a quiet machine[^\n]*\n", re.MULTILINE)
+BUSY_ROW = re.compile(r"^~: [^\n]*measure again on a quiet machine[^\n]*\n|^no (?=best of [^\n]*: every row is noisy)", re.MULTILINE)
 
 
 def shape_of(text):

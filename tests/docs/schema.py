@@ -59,6 +59,11 @@ def ranked(row):
     return row["check"]["ok"] and not row["emulation"]
 
 
+def placed(row):
+    """Earlier versions gave noisy rows a place."""
+    return ranked(row) and not (row.get("disturbed") and "speed_up_disturbed" in row)
+
+
 def check_result(row, spread_of):
     """Yields (key, found, recomputed) for each number that follows from other numbers of the result."""
     for key, samples in row["times_s"].items():
@@ -72,7 +77,8 @@ def check_result(row, spread_of):
     yield "gflops", row["gflops"], over(flops / 1e9, row["kernel_s"]) if flops else None if row["gflops"] is None else 0
     if "spread" in row:
         times = row["times_s"][spread_of]
-        yield "spread", row["spread"], (part(times, 0.75) - part(times, 0.25)) / part(times, 0.5)
+        one = len(times) == 1 and row["spread"] is None  # earlier versions had 0
+        yield "spread", row["spread"], None if one else (part(times, 0.75) - part(times, 0.25)) / part(times, 0.5)
 
 
 def check_results(rows, together, spread_of):
@@ -88,14 +94,15 @@ def check_results(rows, together, spread_of):
         if row["exercise"] == "slice" or not together:
             continue
         others = [o for o in rows if (o["exercise"], o.get("let")) == (row["exercise"], row.get("let")) and ranked(o)]
-        faster = sum(o["total_s"] < row["total_s"] for o in others)
+        faster = sum(o["total_s"] < row["total_s"] for o in others if placed(o))
         place = "place" if "place" in row else "rank"  # flynn/1
-        yield place, row[place], 1 + faster if ranked(row) else None
+        yield place, row[place], 1 + faster if placed(row) else None
         if "speed_up" not in row:
             continue
         base = next((o for o in others if o["flynn_class"] == "SISD"), others[0] if others else row)
-        for key, number in (("relative", row["total_s"] / min((o["total_s"] for o in others), default=1)),
-                            ("speed_up", base["kernel_s"] / row["kernel_s"]),
+        least = min((o["total_s"] for o in others if placed(o)), default=1)
+        yield "relative", row["relative"], row["total_s"] / least if placed(row) else None
+        for key, number in (("speed_up", base["kernel_s"] / row["kernel_s"]),
                             ("speed_up_with_copies", base["total_s"] / row["total_s"])):
             yield key, row[key], number if ranked(row) else None
 
@@ -197,7 +204,7 @@ def damaged_batch(document):
     yield change("an unknown source", lambda b: b.update(source="films"))
     yield change("an unknown pipeline", lambda b: b["runs"][0].update(pipeline="fuller"))
     yield change("a negative count", lambda b: b["runs"][0].update(done=-1))
-    for key in set(document["batch"]["runs"][0]) - {"reconstruct_on", "spread", "block", "host_memory"}:  # older documents lack them
+    for key in set(document["batch"]["runs"][0]) - {"reconstruct_on", "spread", "disturbed", "block", "host_memory"}:  # older documents lack them
         yield change(f"a run without {key}", lambda b, key=key: b["runs"][0].pop(key))
     yield change("an unknown key of a run", lambda b: b["runs"][0].update(more=1))
     for key in ("engines_together", "link", "over_one_by_one", "memory", "check"):

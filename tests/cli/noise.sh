@@ -1,0 +1,172 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# Noisy rows: the mark `~` in every table, no place and no best, the line below, the verdict, and compare --again.
+# shellcheck source=harness.sh
+. "$(dirname "$0")/harness.sh"
+quick=(--repeat=2 --warmup=0) # two samples cannot show that they vary: what the system says decides
+if [ -z "${FLYNN_TEST_MACHINE:-}" ]; then
+    echo "skipped: no library can be loaded before the command" >&2
+    exit 77
+fi
+busy='other programs or threads took the processor'
+
+# lines PATTERN COUNT: so many lines of the last table match.
+lines() {
+    test "$(grep -cE -- "$1" "$work/out")" = "$2"
+}
+# marked TITLE: the last table has one line that says why rows are noisy, and what to do.
+marked() {
+    check "$1: one line says why" lines "^~: [0-9]+ of [0-9]+ rows? (is|are) noisy, .*: $busy [0-9]+ times a second; measure again on a quiet machine" 1
+}
+
+on_machine busy
+two=(sort --backend=serial,omp:2 --size=2000 "${quick[@]}")
+ok "an exercise" "${two[@]}" --columns=backend,kernel,total,GB/s,speed-up,with-copies,place
+check "each time, rate and speed-up has its mark, and no place" lines '^(serial|omp:2:[a-z0-9]+) +~[0-9.]+ [mun]?s +~[0-9.]+ [mun]?s +~[0-9.e-]+ +~[0-9.e-]+x +~[0-9.e-]+x +-$' 2
+marked "an exercise"
+check "and names the first row" grep -q "^~: 2 of 2 rows are noisy, such as sort on serial: " "$work/out"
+ok "its JSON" "${two[@]}" --json
+check "has the cause alone, and no place" json "$work/out" "all(r['disturbed'].startswith('$busy') and r['disturbed'].endswith('a second') and
+    r['place'] is r['relative'] is None and r['speed_up'] > 0 and r['speed_up_disturbed'] is True for r in d['results'])"
+ok "one row" sort --size=2000 "${quick[@]}"
+check "is said to be it" grep -q "^~: 1 of 1 row is noisy, sort on serial: " "$work/out"
+# A device with memory of its own, as a GPU: what runs on the processors is no cause there.
+FLYNN_PLUGIN_PATH=$FLYNN_TEST_FAULTS/failing ok "a GPU" sort --backend=serial,failing --size=2000 "${quick[@]}" --json
+check "nothing is blamed on the processors there" json "$work/out" '[(r["backend"], r["host_memory"], r["disturbed"] is None,
+    r["place"], r["speed_up_disturbed"]) for r in d["results"]] ==
+    [("serial", "in place", False, None, True), ("failing", "pinned", True, 1, True)]'
+ok "compare" compare sort --backend=serial,omp:2 --size=2000 "${quick[@]}" --json=busy.json
+check "marks its rows" lines '^sort .* ~[0-9.]+ [mun]?s .* ~[0-9.e-]+x +~[0-9.e-]+x +- ok$' 2
+check "and says how they are measured again" grep -q '(--min-time=2); `flynn compare --again=busy.json` measures only such rows$' "$work/out"
+ok "Markdown" compare sort --size=2000 "${quick[@]}" --markdown
+check "marks them, too" lines '^\| sort .* \| ~[0-9.]+ [mun]?s \| .* \| ~1.00x \| ~1.00x \| - \| ok \|$' 1
+ok "sweep" sweep transpose --size=40,50 --variant=naive,tiled "${quick[@]}" --save
+check "marks its rows, and compares them with none" lines '^transpose .* ~[0-9.]+ [mun]?s .* - ok$' 4
+check "has no best" lines '^best of ' 0
+check "and says so once for each size" lines '^no best of size (40|50) on serial: every row is noisy$' 2
+check "keeps none" test ! -e "$work/cache/sweeps.json"
+ok "laws" laws sort --backend=omp --threads=1,2 --size=2000 "${quick[@]}"
+check "marks times, rates and speed-ups" lines '^(strong|weak) .* ~[0-9.]+ [mun]?s .* ~[0-9.]+ \+- [0-9.]+ ' 4
+marked laws
+ok "taxonomy" taxonomy --backend=serial,simd --size=2000 "${quick[@]}"
+check "marks times and steps" lines '^(SISD|SIMD) .* ~[0-9.]+ [mun]?s .* ok$' 2
+check "of which the first is none" lines '^SIMD .* ~[0-9.e-]+x +~[0-9.e-]+x ok$' 1
+marked taxonomy
+ok "ceiling" ceiling --backend=serial --size=1000000 --repeat=2
+check "marks its rows" lines '^serial .* ~[0-9.]+ ' 5
+check "says so" lines "^~: 5 of 5 rows are noisy, such as copy on the device, serial: $busy .*ceilings that are noisy are not kept$" 1
+check "keeps none" json "$work/cache/ceilings.json" 'all(v is None for c in d.values() for v in c.values())'
+check "and says that of each" test "$(grep -c "$busy.*: it is not kept; measure it again" "$work/err")" = 3
+
+"$PYTHON" - "$saved/batch.json" <<'PY'
+import json, sys
+d = json.load(open(sys.argv[1]))
+for run in d["batch"]["runs"]:
+    run.update(times_s=[1.0, 3.0, 9.0], wall_s=3.0)
+    run.pop("spread", None)
+json.dump(d, open("batch.json", "w"))
+PY
+ok "batch, whose passes vary by more than half" report batch.json -o batch.html
+check "marks its wall and its rate" grep -qE '>~3.00 s<.*>~[0-9.]+<' <(tr -d '\n' <batch.html)
+
+on_machine quiet
+ok "a quiet machine" "${two[@]}"
+check "has no mark" lines '~' 0
+ok "its JSON" "${two[@]}" --json
+check "has no cause, and places" json "$work/out" 'all(r["disturbed"] is None and not r["speed_up_disturbed"] for r in d["results"]) and
+    sorted(r["place"] for r in d["results"]) in ([1, 2], [1, 1])'
+ok "ceiling there" ceiling --backend=serial --size=1000000 --repeat=2 --json
+check "blames no other program" json "$work/out" "not any((q['disturbed'] or '').startswith('$busy') for c in d['ceilings'] for q in c['quantities'])"
+
+# Times that vary by more than half, of at least three samples, are noisy whatever the system says; one sample has no spread.
+ok "one sample" compare sort --size=2000 --repeat=1 --warmup=0 --json=one.json
+check "has no spread" json one.json '[r["spread"] for r in d["results"]] == [None]'
+check "which a table shows" grep -qE ' - +1 ' "$work/out"
+
+# ------------------------------------------------------------------------------------------------ two saved runs
+
+ok "a quiet run" compare sort --backend=serial,omp:2 --size=2000 "${quick[@]}" --json=quiet.json
+cat >vary.py <<'PY'
+import json, sys
+d = json.load(open("quiet.json"))
+for r in d["results"]:
+    for key in "kernel", "total":
+        r["times_s"][key] = [float(sys.argv[1]) * (1 + 0.001 * i) for i in range(9)]
+if len(sys.argv) > 3:
+    d["results"][1]["disturbed"] = sys.argv[3]
+json.dump(d, open(sys.argv[2], "w"))
+PY
+"$PYTHON" vary.py 2e-3 slow.json
+"$PYTHON" vary.py 1e-3 mixed.json "a cause"
+ok "half the time, where one row is noisy" compare --against=slow.json mixed.json --json
+check "is noisy there, and faster in the other" json "$work/out" '[(p["kernel"]["verdict"], p["total"]["verdict"], p["disturbed"],
+    p["older_disturbed"], p["newer_disturbed"]) for p in d["pairs"]] ==
+    [("faster", "faster", None, False, False), ("noisy", "noisy", "a cause", False, True)]'
+ok "in words" compare --against=slow.json mixed.json
+check "the noisy time and the ratio are marked" lines '^sort .* 2.01 ms +~1.00 ms ~2.00x noisy +2.01 ms +~1.00 ms ~2.00x noisy *$' 1
+check "the others are not" lines '^sort .* 2.01 ms +1.00 ms +2.00x faster +2.01 ms +1.00 ms +2.00x faster *$' 1
+check "one line says why" grep -q '^~: 1 of 2 rows is noisy, sort on omp:2:.*: a cause; .*; a verdict is noisy where one of the two rows is$' "$work/out"
+
+# ------------------------------------------------------------------------------------------------------- --again
+
+ok "measured again" compare --again=mixed.json --json=again.json
+cat >merged.py <<'PY'
+import json
+old, new = (json.load(open(f))["results"] for f in ("mixed.json", "again.json"))
+assert [(r["exercise"], r["resource"], r["command"]) for r in old] == [(r["exercise"], r["resource"], r["command"]) for r in new]
+assert old[0]["times_s"] == new[0]["times_s"] and old[1]["times_s"] != new[1]["times_s"] and len(new[1]["times_s"]["total"]) == 2
+assert new[1]["disturbed"] is None and not new[1]["speed_up_disturbed"] and {r["place"] for r in new} == {1, 2}
+assert abs(new[1]["speed_up"] - new[0]["kernel_s"] / new[1]["kernel_s"]) < 1e-9 * new[1]["speed_up"]
+PY
+check "only the noisy row, in its place, with new places" "$PYTHON" merged.py
+check "and no mark is left" lines '~' 0
+ok "for longer" compare --again=mixed.json --repeat=5 --json
+check "is how the row is measured" json "$work/out" '[len(r["times_s"]["total"]) for r in d["results"]] == [9, 5] and
+    ["--repeat=5" in r["command"] for r in d["results"]] == [False, True]'
+on_machine busy
+ok "on a busy machine" compare --again=mixed.json --json=still.json
+check "it is noisy again, and the other one the best" json still.json '[(r["place"], r["disturbed"] is None, r["speed_up_disturbed"])
+    for r in d["results"]] == [(1, True, False), (None, False, True)]'
+check "the table, too" lines '^sort +omp:2:.* ~[0-9.]+ [mun]?s .* ~[0-9.e-]+x +~[0-9.e-]+x +- ok$' 1
+check "whose quiet row has no mark" lines '^sort +serial [^~]* 1.00x +1.00x +1.00x ok$' 1
+on_machine quiet
+if "$flynn" info --long | grep -q '^ *hip-cpu: can run here'; then
+    kernels=$here/../../docs/kernels
+    ok "kernels" compare kernel "$kernels/vector_add.hip" 0:1000 0:1000 out 1000 --block=128,256 --backend=hip-cpu --expect='x + y' \
+        "${quick[@]}" --json=kernels.json
+    "$PYTHON" -c 'import json
+d = json.load(open("kernels.json")); d["results"][1]["disturbed"] = "a cause"; json.dump(d, open("noisy.json", "w"))'
+    ok "measured again" compare --again=noisy.json --json=again.json
+    check "as they were" json again.json '[(r["choice"], r["block"][0], r["block_asked"][0], r["check"]["ok"], r["disturbed"]) for r in d["results"]] ==
+        [("vector_add", n, n, True, None) for n in (128, 256)]'
+fi
+
+refused "no noisy row" 2 "quiet.json: none of its 2 rows is noisy" compare --again=quiet.json
+ok "an exercise's document" "${two[@]}" --json=sort.json
+refused "is not compare's" 2 "sort.json: does not say how its rows were run; expected a document that" compare --again=sort.json
+ok "a sweep's document" sweep transpose --size=40 "${quick[@]}" --json=sweep.json
+refused "is not compare's either" 2 "sweep.json: does not say how its rows were run" compare --again=sweep.json
+ok "a ceiling's document" ceiling --backend=serial --size=1000000 --repeat=2 --json=ceiling.json
+refused "has no results" 2 "ceiling.json: is not a document of schema" compare --again=ceiling.json
+refused "a file that is not there" 2 none.json compare --again=none.json
+refused "what earlier versions saved" 2 "does not say how its rows were run" compare --again="$saved/compare.json"
+for words in 'd["machine"].update(processor="Z80")' 'd["machine"].update(version="0.0.9")'; do
+    "$PYTHON" -c "import json; d = json.load(open('mixed.json')); $words; json.dump(d, open('other.json', 'w'))"
+    refused "another machine or version" 2 "expected a document of this machine and version" compare --again=other.json
+done
+# A document makes no command write files.
+for word in --output=written.npy --json=written.json -owritten.npy written.npy --trace; do
+    "$PYTHON" -c "import json; d = json.load(open('mixed.json')); d['results'][1]['command'].append('$word'); json.dump(d, open('other.json', 'w'))"
+    refused "$word in it" 2 "does not say how its rows were run" compare --again=other.json
+done
+refused "words" 2 "--again measures the rows of its document" compare --again=mixed.json sort
+for option in --backend=serial --size=3 --scale=2 --dtype=f64 --against=quiet.json --seed=3 --let=m=3; do
+    refused "$option" 2 "${option%%=*}: has no effect: --again measures the rows of its document" compare --again=mixed.json "$option"
+done
+refused "the file itself" 2 "are the same file" compare --again=mixed.json --json=mixed.json
+"$PYTHON" -c "import json; d = json.load(open('mixed.json')); d['results'][1]['command'].append('--variant=gone'); json.dump(d, open('gone.json', 'w'))"
+run compare --again=gone.json --json
+check "a variant that is gone: exit code 1" test "$status" = 1
+check "is listed, and its row stays" json "$work/out" '"gone" in d["failed"][0]["message"] and len(d["failed"]) == 1 and
+    d["results"][1]["disturbed"] == "a cause"'
+summary
