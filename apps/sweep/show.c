@@ -194,10 +194,12 @@ static void show_gain(const json_t *rows, const json_t *best)
     const json_t *row, *next = NULL;
     size_t i;
 
-    json_array_foreach(rows, i, row) if (row != best && same_place(row, best) && row_is_ranked(row) &&
-                                         !json_is_string(row_value(row, "disturbed")) && best_of(rows, row) == best &&
-                                         (!next || row_number(row, "kernel_s") < row_number(next, "kernel_s"))) next =
-        row;
+    json_array_foreach(rows, i, row)
+    {
+        if (row != best && same_place(row, best) && can_be_best(row) && best_of(rows, row) == best &&
+            (!next || row_number(row, "kernel_s") < row_number(next, "kernel_s")))
+            next = row;
+    }
     if (next)
         text_print(", %s as fast as %s, block %s", sentence_speed(best, next, "kernel").text, variant_cell(next).text,
                    sweep_block(next).text);

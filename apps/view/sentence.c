@@ -155,19 +155,14 @@ static void add_right(json_t *sentences, const json_t *rows)
 
 /* ---------------------------------------------------------------------------------------------- fastest ---- */
 
-static bool is_noisy(const json_t *row)
-{
-    return json_is_string(row_value(row, "disturbed"));
-}
-
 static bool is_steady(const json_t *row)
 {
-    return row_is_ranked(row) && !is_noisy(row);
+    return row_is_ranked(row) && !row_is_noisy(row);
 }
 
 static bool is_ranked_but_noisy(const json_t *row)
 {
-    return row_is_ranked(row) && is_noisy(row);
+    return row_is_ranked(row) && row_is_noisy(row);
 }
 
 /* Of a row without samples all times are its median. */
