@@ -153,8 +153,8 @@ static void put_noise(FILE *out, const json_t *rows)
                    cell_value(json_object_get(cause, "rows")).text);
     }
     if (noisy > 0)
-        fputs(". Do not trust their times: measure them again on a quiet machine, or for longer "
-              "(<code>--min-time=2</code>).</p>\n",
+        fputs(". Do not trust their times: measure them again on a quiet machine (those of a comparison by <code>flynn "
+              "compare --again=FILE</code>), or for longer (<code>--min-time=2</code>).</p>\n",
               out);
     json_decref(causes);
 }
