@@ -104,7 +104,7 @@ static void tally_rows(tally *t, const json_t *rows)
         t->right += row_is_right(row);
         t->wrong += row_is_wrong(row);
         t->unchecked += row_is_unchecked(row);
-        t->noisy += is_noisy(row);
+        t->noisy += row_is_noisy(row);
         t->watched += json_object_get(row, "disturbed") != NULL;
     }
 }
@@ -159,7 +159,7 @@ static const json_t *fastest_of(const json_t *rows, int *taking_part)
         if (!row_is_ranked(row) || !axis_shows(total))
             continue;
         (*taking_part)++;
-        if (!is_noisy(row) && (!best || total < row_number(best, "total_s")))
+        if (!row_is_noisy(row) && (!best || total < row_number(best, "total_s")))
             best = row;
     }
     return best;
@@ -238,7 +238,7 @@ static bool has_noisy_base(const json_t *rows)
         if (row_is_ranked(row) && (!base || (scalar && strcmp(row_text(base, "flynn_class"), "SISD") != 0)))
             base = row;
     }
-    return is_noisy(base);
+    return row_is_noisy(base);
 }
 
 /* The largest speed-up of a kernel, and the smallest one if it is a loss: of results that are not noisy. */
@@ -255,7 +255,7 @@ static void put_speed_ups(FILE *out, json_t *works)
         json_array_foreach(rows, i, row)
         {
             const double speed_up = row_number(row, "speed_up");
-            if (!row_is_ranked(row) || noisy || is_noisy(row) || !axis_shows(speed_up))
+            if (!row_is_ranked(row) || noisy || row_is_noisy(row) || !axis_shows(speed_up))
                 continue;
             if (speed_up > 1 && (!most || speed_up > row_number(most, "speed_up")))
                 most = row;
@@ -276,7 +276,7 @@ static cell limit_of(const json_t *ceiling, const char *key, const char *unit, c
     size_t i;
 
     json_array_foreach(json_object_get(ceiling, "quantities"), i, quantity) noisy =
-        noisy || (strcmp(row_text(quantity, "key"), key) == 0 && is_noisy(quantity));
+        noisy || (strcmp(row_text(quantity, "key"), key) == 0 && row_is_noisy(quantity));
     if (!axis_shows(rate / 1e9))
         return cell_print("%s", "");
     return cell_print("%s %s%s%s", *key == 'c' ? "" : ",", noisy ? "~" : "", format_rate(rate, unit).text, after);

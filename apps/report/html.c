@@ -75,19 +75,6 @@ static const char *class_of(const column *c, const char *text)
                                                                     : "";
 }
 
-/* Returns whether noise decides the value, so that a `~` stands before it. */
-static bool is_timed(const column *c)
-{
-    static const char *const keys[] = {
-        "kernel_s", "total_s",      "h2d_s",  "d2h_s", "speed_up", "speed_up_with_copies",
-        "relative", "gbytes_per_s", "gflops", NULL};
-
-    for (const char *const *key = keys; c->key && *key; key++)
-        if (strcmp(c->key, *key) == 0)
-            return true;
-    return false;
-}
-
 static void put_row(FILE *out, const column *columns, const bool *shown, const json_t *row, bool again)
 {
     const char *text;
@@ -100,8 +87,7 @@ static void put_row(FILE *out, const column *columns, const bool *shown, const j
         if (!shown[c])
             continue;
         text = column_text(&columns[c], row, &room);
-        fprintf(out, "<td%s>%s", class_of(&columns[c], text),
-                is_noisy(row) && is_timed(&columns[c]) && *text != '~' && *text != '-' ? "~" : "");
+        fprintf(out, "<td%s>", class_of(&columns[c], text));
         html_print(out, "%s</td>", text);
     }
     fputs("</tr>\n", out);
@@ -131,7 +117,7 @@ static json_t *causes_of(const json_t *rows, int *noisy)
         const cell text = cause_of(row);
         cell key = {""};
         size_t length = 0;
-        if (!is_noisy(row))
+        if (!row_is_noisy(row))
             continue;
         for (const char *c = text.text; *c; c++)
             if (!isdigit((unsigned char)*c) && *c != '.')
@@ -167,8 +153,8 @@ static void put_noise(FILE *out, const json_t *rows)
                    cell_value(json_object_get(cause, "rows")).text);
     }
     if (noisy > 0)
-        fputs(". Do not trust their times: measure them again on a quiet machine, or for longer "
-              "(<code>--min-time=2</code>).</p>\n",
+        fputs(". Do not trust their times: measure them again on a quiet machine (those of a comparison by <code>flynn "
+              "compare --again=FILE</code>), or for longer (<code>--min-time=2</code>).</p>\n",
               out);
     json_decref(causes);
 }

@@ -138,11 +138,6 @@ quartiles quartiles_of(const json_t *row, const char *key)
     return known ? (quartiles){s.first_quartile, s.third_quartile} : (quartiles){NAN, NAN};
 }
 
-bool is_noisy(const json_t *row)
-{
-    return json_is_string(json_object_get(row, "disturbed"));
-}
-
 cell noisy_seconds(double seconds, bool noisy)
 {
     return cell_print("%s%s", noisy ? "~" : "", format_seconds(seconds).text);
@@ -155,7 +150,7 @@ bar_row bar_row_of(const json_t *row, const char *what, const char *first, const
     bar_row bars = {.seconds = {row_number(row, first), row_number(row, second)},
                     .quartiles = {quartiles_of(row, first), quartiles_of(row, second)},
                     .emulation = json_is_true(json_object_get(row, "emulation")),
-                    .noisy = is_noisy(row)};
+                    .noisy = row_is_noisy(row)};
 
     snprintf(bars.label, sizeof bars.label, "%.16s %.12s", row_text(row, "resource"), what);
     return bars;

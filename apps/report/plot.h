@@ -98,9 +98,6 @@ typedef struct quartiles {
 /* Those of a row's samples of the time under the key: "kernel_s", or "wall_s" of a run of a batch. */
 quartiles quartiles_of(const json_t *row, const char *key);
 
-/* Returns whether something disturbed the row's passes, so that `~` stands before its times. */
-bool is_noisy(const json_t *row);
-
 /* "~1.20 ms" of a noisy row, else "1.20 ms". */
 cell noisy_seconds(double seconds, bool noisy);
 

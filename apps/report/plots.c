@@ -186,7 +186,7 @@ static void put_points(const roof *r, box *placed, int count)
 {
     for (int i = 0; i < r->count; i++) {
         const point *p = &r->points[i];
-        const cell label = cell_print("%s%.32s", is_noisy(p->row) ? "~ " : "", row_text(p->row, "exercise"));
+        const cell label = cell_print("%s%.32s", row_is_noisy(p->row) ? "~ " : "", row_text(p->row, "exercise"));
         const quartiles q = quartiles_of(p->row, "kernel_s");
         plot_point(&r->c, p->px, p->py, 4.5, colour_of(p->row));
         plot_whisker(&r->c, p->px, pixel_at(r, p, q.high), p->px, pixel_at(r, p, q.low), false);
@@ -206,7 +206,7 @@ static const char *mark_of(const roof *r, const char *key)
     size_t i;
 
     json_array_foreach(json_object_get(r->ceiling, "quantities"), i,
-                       quantity) if (strcmp(row_text(quantity, "key"), key) == 0) return is_noisy(quantity)
+                       quantity) if (strcmp(row_text(quantity, "key"), key) == 0) return row_is_noisy(quantity)
         ? "~"
         : "";
     return "";
@@ -355,7 +355,7 @@ static void put_points_of(FILE *script, const char *name, const json_t *points, 
         const double work = speed_up * row_number(point, "kernel_s"), low = work / q.high, high = work / q.low;
         const bool known = axis_shows(low) && axis_shows(high);
         fprintf(script, "%.9g %.9g %.9g %.9g \"%s\"\n", n, speed_up, known ? low : speed_up, known ? high - low : 0,
-                is_noisy(point) ? "~" : "");
+                row_is_noisy(point) ? "~" : "");
         most->n = fmax(most->n, n);
         most->speed_up = fmax(most->speed_up, known ? high : speed_up);
     }

@@ -130,7 +130,7 @@ static heat heat_of(const json_t *results, const extent *e)
             continue;
         if (seconds_of(row) < h.seconds[r][c] || isnan(h.seconds[r][c])) {
             h.seconds[r][c] = seconds_of(row);
-            h.noisy[r][c] = is_noisy(row);
+            h.noisy[r][c] = row_is_noisy(row);
         }
     }
     set_scale(&h, e, false);
@@ -292,7 +292,7 @@ static lines lines_of(const json_t *rows, const extent *e)
         if (!(y >= l.y[s][place])) {
             l.y[s][place] = y;
             l.whiskers[s][place] = quartiles_of(row, "kernel_s");
-            l.noisy[s][place] = is_noisy(row);
+            l.noisy[s][place] = row_is_noisy(row);
         }
     }
     for (int k = 0; k < MOST_LINES * MOST_ROWS; k++) {
