@@ -95,13 +95,13 @@ const field fields[] = {
               "on a CPU, for "
               "an emulation and for a library's kernels"},
     {"local_bytes", NULL, AS_BYTES,
-     .about = "local memory of a thread: spilled registers, and arrays outside registers; known as `registers`"},
+     .about = "local memory of a thread: spilled registers, and arrays outside registers; null where `registers` is"},
     {"occupancy", "occupancy", AS_PART, .drop = 5,
-     .about = "the threads that a multiprocessor can hold at that block and shared memory, over its maximum; known as "
-              "`registers`"},
+     .about = "the threads that a multiprocessor can hold at that block and shared memory, over its maximum; null "
+              "where `registers` is"},
     {"speed_up", "speed-up", AS_FACTOR, .in = IN_RUN | IN_COMPARE, .noise = NOISY_SPEED_UP,
      .about = "`kernel_s` of the scalar backend over this backend's; without a scalar backend, of the first one. Wrong "
-              "results and emulations have none, and all where one core ran a library alone"},
+              "results and emulations have none, and no row has one where one core ran a library alone"},
     {"speed_up_with_copies", "with copies", AS_FACTOR, .drop = 20, .in = IN_RUN | IN_COMPARE, .noise = NOISY_SPEED_UP,
      .about = "the same from `total_s`, which has the copies"},
     {"relative", "relative", AS_FACTOR, .drop = 8, .in = IN_COMPARE, .noise = NOISY,
