@@ -186,7 +186,7 @@ static void try_different_calls(void)
     int64_t x[] = {1, 2}, all[128];
     const int64_t four = 4;
     fl_device *device;
-    fl_array *a, *b;
+    fl_array *a = NULL, *b = NULL;
 
     is_told(bad ? fl_group_gather(group, x, all, 8) : fl_group_reduce(group, x, 1, FL_I64, FL_SUM),
             "calls fl_group_gather of 8 bytes, and rank 0 fl_group_reduce of 1 i64", "another call");
@@ -224,7 +224,7 @@ static void try_facts(void)
 static void try_wrong_arguments(void)
 {
     fl_device *device;
-    fl_array *a, *b;
+    fl_array *a = NULL, *b = NULL;
     int64_t lengths[] = {4, 4};
 
     if (fl_group_device(group, "serial", &device) != FL_OK)

@@ -173,7 +173,7 @@ static void try_convolution(fl_device *device, fl_dtype dtype, int ndim, const i
     const fl_run run = {.variant = "naive", .timing = &timing};
     int64_t shape[2] = {0, 1}, first, own[2];
     char *pixels, *taps, *expected, *got;
-    fl_array *whole, *weights, *all, *in, *out;
+    fl_array *whole = NULL, *weights = NULL, *all = NULL, *in, *out = NULL;
     bool right;
 
     if ((line ? fl_convolve1d_shape(image[0], kernel[0], mode, shape)

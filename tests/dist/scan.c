@@ -110,7 +110,7 @@ void try_scan(fl_device *device, fl_dtype dtype, int64_t n)
 static void try_wrong(fl_device *device)
 {
     const int64_t four = 4, other = rank == size - 1 ? 5 : 4;
-    fl_array *in, *out, *wrong;
+    fl_array *in = NULL, *out = NULL, *wrong = NULL;
 
     check(fl_array_create(device, FL_I32, 1, &four, &in) == FL_OK &&
               fl_array_create(device, FL_I64, 1, &other, &out) == FL_OK &&

@@ -29,6 +29,17 @@ namespace
 
 thread_local simt_place here, elsewhere;
 
+/* clang takes no address of a thread's variable as an argument of a template. */
+simt_place &mine()
+{
+    return here;
+}
+
+simt_place &another()
+{
+    return elsewhere;
+}
+
 simt_place *begin_here()
 {
     here.shared = nullptr;
@@ -55,16 +66,17 @@ void wait_at_barrier(simt_place &p)
 }
 
 /* Each thread counts itself in the element of its number. */
-template <simt_place &p>
+template <simt_place &place()>
 void count_kernel(void **arguments)
 {
-    __atomic_fetch_add(static_cast<int *>(arguments[0]) + number_of(p), 1, __ATOMIC_RELAXED);
+    __atomic_fetch_add(static_cast<int *>(arguments[0]) + number_of(place()), 1, __ATOMIC_RELAXED);
 }
 
 /* The same before and after a barrier, behind which it sees what the last thread of the block did before it. */
-template <simt_place &p>
+template <simt_place &place()>
 void barrier_kernel(void **arguments)
 {
+    simt_place &p = place();
     int *shared = reinterpret_cast<int *>(p.shared);
     const unsigned count = p.threads.x * p.threads.y * p.threads.z;
     const unsigned thread = p.thread.x + p.threads.x * (p.thread.y + p.threads.y * p.thread.z);
@@ -74,7 +86,7 @@ void barrier_kernel(void **arguments)
     wait_at_barrier(p);
     shared[thread] = -1;
     if (seen == (int)(count - 1 - thread))
-        count_kernel<p>(arguments);
+        count_kernel<place>(arguments);
 }
 
 /* Holds numbers of the thread's own across barriers: in the registers that a called function preserves, as far as there
@@ -94,7 +106,7 @@ void registers_kernel(void **arguments)
     const uint64_t wholes = i + 2 * j + 4 * k + 8 * l + 16 * m + 32 * n + 64 * o + 128 * p;
     const uint64_t thread = number_of(here) + 1;
     if (reals == 1920.5 * (double)thread && wholes == 5041 * thread)
-        count_kernel<here>(arguments);
+        count_kernel<mine>(arguments);
 }
 
 simt::outcome launch(void (*kernel)(void **), simt_place *(*begin)(), void *data, simt_index blocks, simt_index threads,
@@ -129,7 +141,7 @@ void every_thread_once()
     for (const simt_index &blocks : grids)
         for (const simt_index &threads : shapes)
             for (const bool watched : {false, true})
-                each_once(count_kernel<here>, begin_here, blocks, threads, watched);
+                each_once(count_kernel<mine>, begin_here, blocks, threads, watched);
 }
 
 void barriers()
@@ -137,7 +149,7 @@ void barriers()
     for (const simt_index &blocks : grids)
         for (const simt_index &threads : shapes)
             for (const bool watched : {false, true})
-                each_once(barrier_kernel<here>, begin_here, blocks, threads, watched);
+                each_once(barrier_kernel<mine>, begin_here, blocks, threads, watched);
 }
 
 void registers_across_barriers()
@@ -151,8 +163,8 @@ void registers_across_barriers()
 void kernels_in_turns()
 {
     for (int i = 0; i < 300; i++) {
-        each_once(count_kernel<here>, begin_here, {2, 1, 1}, {63, 1, 1}, false);
-        each_once(i % 2 ? count_kernel<elsewhere> : barrier_kernel<elsewhere>, begin_elsewhere, {2, 1, 1}, {64, 1, 1},
+        each_once(count_kernel<mine>, begin_here, {2, 1, 1}, {63, 1, 1}, false);
+        each_once(i % 2 ? count_kernel<another> : barrier_kernel<another>, begin_elsewhere, {2, 1, 1}, {64, 1, 1},
                   true);
     }
 }
@@ -163,7 +175,7 @@ void launches_at_the_same_time()
     for (int i = 0; i < 4; i++)
         callers.emplace_back([i] {
             for (int j = 0; j < 30; j++)
-                each_once(i % 2 ? count_kernel<here> : barrier_kernel<here>, begin_here, {9, 1, 1}, {128, 1, 1}, i < 2);
+                each_once(i % 2 ? count_kernel<mine> : barrier_kernel<mine>, begin_here, {9, 1, 1}, {128, 1, 1}, i < 2);
         });
     for (std::thread &caller : callers)
         caller.join();
@@ -223,7 +235,7 @@ void end_of_the_program()
     for (int i = 0; i < 20; i++) {
         CHECK(launch(ending_kernel, begin_here, nullptr, {40, 1, 1}, {32, 1, 1}, true, &ended) == simt::outcome::ended);
         CHECK(std::strcmp(ended, "exit") == 0);
-        each_once(barrier_kernel<here>, begin_here, {5, 1, 1}, {64, 1, 1}, true); /* the next launch is not disturbed */
+        each_once(barrier_kernel<mine>, begin_here, {5, 1, 1}, {64, 1, 1}, true); /* the next launch is not disturbed */
     }
 }
 
