@@ -121,7 +121,7 @@ double bench_stolen_part(const bench_disturbance *d)
     return d->ticks > 0 ? d->stolen / d->ticks : 0;
 }
 
-/* The part of the time for which threads waited longer than to be woken. */
+/* How long all threads together waited in a second, beyond what it takes to be woken. */
 static double waited_part(const bench_disturbance *d)
 {
     const double waited_s = d->waited_s - waking_s * d->turns;
@@ -141,7 +141,7 @@ void bench_disturbance_say(const bench_disturbance *d, double throttled, char *t
     else if (stolen > limit_stolen && d->ticks >= fewest_ticks)
         snprintf(text, size, "other virtual machines took %.0f %% of the processors' time", 100 * stolen);
     else if (waited > limit_waited)
-        snprintf(text, size, "its threads waited for a processor for %.0f %% of the time", 100 * waited);
+        snprintf(text, size, "its threads waited %.2g s for a processor in each second", waited);
     else if (!d->counts_waiting &&
              d->load > limit_load) /* it remembers a minute; waiting is exact, where it is counted */
         snprintf(text, size, "%.1f programs want each processor", d->load);

@@ -101,7 +101,7 @@ Test(disturbance_counts, causes)
     cr_expect(strcmp(text, "") == 0, "the load of the last minute, and nothing waited");
     /* Threads that sleep between loops and wait for their turn are never switched off. */
     bench_disturbance_say(&(bench_disturbance){.seconds = 2, .turns = 400, .waited_s = 1.02}, 0, text, sizeof text);
-    cr_expect_str_eq(text, "its threads waited for a processor for 50 % of the time");
+    cr_expect_str_eq(text, "its threads waited 0.5 s for a processor in each second");
     bench_disturbance_say(&(bench_disturbance){.seconds = 2, .turns = 9000, .waited_s = 0.45}, 0, text, sizeof text);
     cr_expect(strcmp(text, "") == 0, "each thread that is woken waits for some microseconds");
     bench_disturbance_say(&(bench_disturbance){.seconds = 0.01, .turns = 1, .waited_s = 0.004}, 0, text, sizeof text);
