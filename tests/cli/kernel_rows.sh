@@ -64,7 +64,7 @@ check "macros have the block's values" json rows.json \
 check "the best of each size" json rows.json '[(b["let"]["m"], b["kernel_s"]) for b in d["best"]] ==
     [(m, min(r["kernel_s"] for r in d["results"] if r["let"]["m"] == m)) for m in (17, 32, 50)]'
 check "the best block in a sentence" grep -Eq \
-    "^best of m=50 on false-gpu:0: reconstruct(_tiled|_register)?, block [0-9]+x[0-9]+, .*s$" "$work/out"
+    "^best of m=50 on false-gpu:0: reconstruct(_tiled|_register)?, block [0-9]+x[0-9]+, [0-9.]+ [mun]?s(, [0-9.]+ times as fast as .*)?$" "$work/out"
 ok "its page" report rows.json -o page.html
 check "has a heat map" grep -q "kernel over block and size" page.html
 check "with kernels, blocks and sizes" test "$(grep -Eo "reconstruct(_tiled|_register)? (4x4|8x8|16x16)|m=(17|32|50)<" page.html |

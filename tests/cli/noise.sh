@@ -35,12 +35,12 @@ FLYNN_PLUGIN_PATH=$FLYNN_TEST_FAULTS/failing ok "a GPU" sort --backend=serial,fa
 check "nothing is blamed on the processors there" json "$work/out" '[(r["backend"], r["host_memory"], r["disturbed"] is None,
     r["place"], r["speed_up_disturbed"]) for r in d["results"]] ==
     [("serial", "in place", False, None, True), ("failing", "pinned", True, 1, True)]'
-ok "compare" compare sort --backend=serial,omp:2 --size=2000 "${quick[@]}" --json=busy.json
+ok "compare" compare sort --backend=serial,omp:2 --size=2000 "${quick[@]}" --json=busy.json --wide
 check "marks its rows" lines '^sort .* ~[0-9.]+ [mun]?s .* ~[0-9.e-]+x +~[0-9.e-]+x +- ok$' 2
 check "and says how they are measured again" grep -q '(--min-time=2); `flynn compare --again=busy.json` measures only such rows$' "$work/out"
 ok "Markdown" compare sort --size=2000 "${quick[@]}" --markdown
 check "marks them, too" lines '^\| sort .* \| ~[0-9.]+ [mun]?s \| .* \| ~1.00x \| ~1.00x \| - \| ok \|$' 1
-ok "sweep" sweep transpose --size=40,50 --variant=naive,tiled "${quick[@]}" --save
+ok "sweep" sweep transpose --size=40,50 --variant=naive,tiled "${quick[@]}" --save --wide
 check "marks its rows, and compares them with none" lines '^transpose .* ~[0-9.]+ [mun]?s .* - ok$' 4
 check "has no best" lines '^best of ' 0
 check "and says so once for each size" lines '^no best of size (40|50) on serial: every row is noisy$' 2
@@ -48,7 +48,7 @@ check "keeps none" test ! -e "$work/cache/sweeps.json"
 ok "laws" laws sort --backend=omp --threads=1,2 --size=2000 "${quick[@]}"
 check "marks times, rates and speed-ups" lines '^(strong|weak) .* ~[0-9.]+ [mun]?s .* ~[0-9.]+ \+- [0-9.]+ ' 4
 marked laws
-ok "taxonomy" taxonomy --backend=serial,simd --size=2000 "${quick[@]}"
+ok "taxonomy" taxonomy --backend=serial,simd --size=2000 "${quick[@]}" --wide
 check "marks times and steps" lines '^(SISD|SIMD) .* ~[0-9.]+ [mun]?s .* ok$' 2
 check "of which the first is none" lines '^SIMD .* ~[0-9.e-]+x +~[0-9.e-]+x ok$' 1
 marked taxonomy
@@ -79,7 +79,7 @@ ok "ceiling there" ceiling --backend=serial --size=1000000 --repeat=2 --json
 check "blames no other program" json "$work/out" "not any((q['disturbed'] or '').startswith('$busy') for c in d['ceilings'] for q in c['quantities'])"
 
 # Times that vary by more than half, of at least three samples, are noisy whatever the system says; one sample has no spread.
-ok "one sample" compare sort --size=2000 --repeat=1 --warmup=0 --json=one.json
+ok "one sample" compare sort --size=2000 --repeat=1 --warmup=0 --json=one.json --wide
 check "has no spread" json one.json '[r["spread"] for r in d["results"]] == [None]'
 check "which a table shows" grep -qE ' - +1 ' "$work/out"
 
@@ -102,8 +102,8 @@ ok "half the time, where one row is noisy" compare --against=slow.json mixed.jso
 check "is noisy there, and faster in the other" json "$work/out" '[(p["kernel"]["verdict"], p["total"]["verdict"], p["disturbed"],
     p["older_disturbed"], p["newer_disturbed"]) for p in d["pairs"]] ==
     [("faster", "faster", None, False, False), ("noisy", "noisy", "a cause", False, True)]'
-ok "in words" compare --against=slow.json mixed.json
-check "the noisy time and the ratio are marked" lines '^sort .* 2.01 ms +~1.00 ms ~2.00x noisy +2.01 ms +~1.00 ms ~2.00x noisy *$' 1
+ok "in words" compare --against=slow.json mixed.json --wide
+check "the noisy time and the ratio are marked" lines '^sort .* 2.01 ms +~1.00 ms +~2.00x noisy +2.01 ms +~1.00 ms +~2.00x noisy *$' 1
 check "the others are not" lines '^sort .* 2.01 ms +1.00 ms +2.00x faster +2.01 ms +1.00 ms +2.00x faster *$' 1
 check "one line says why" grep -q '^~: 1 of 2 rows is noisy, sort on omp:2:.*: a cause; .*; a verdict is noisy where one of the two rows is$' "$work/out"
 
@@ -124,7 +124,7 @@ ok "for longer" compare --again=mixed.json --repeat=5 --json
 check "is how the row is measured" json "$work/out" '[len(r["times_s"]["total"]) for r in d["results"]] == [9, 5] and
     ["--repeat=5" in r["command"] for r in d["results"]] == [False, True]'
 on_machine busy
-ok "on a busy machine" compare --again=mixed.json --json=still.json
+ok "on a busy machine" compare --again=mixed.json --json=still.json --wide
 check "it is noisy again, and the other one the best" json still.json '[(r["place"], r["disturbed"] is None, r["speed_up_disturbed"])
     for r in d["results"]] == [(1, True, False), (None, False, True)]'
 check "the table, too" lines '^sort +omp:2:.* ~[0-9.]+ [mun]?s .* ~[0-9.e-]+x +~[0-9.e-]+x +- ok$' 1
