@@ -9,6 +9,7 @@
 
 #include "support/fail.h"
 #include "support/memory.h"
+#include "support/text.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -214,7 +215,7 @@ static noreturn void refuse_name(const char *names, const char *wrong, const cha
     while (titles[count])
         count++;
     nearest = *name ? typed_nearest(name, titles, count) : NULL;
-    for (const char *at = names; at; at = strchr(at, ','), at += at ? 1 : 0) {
+    for (const char *at = names; at; at = text_after(at, ',')) {
         word = at == wrong ? nearest : at;
         if (word && *word && *word != ',')
             list = memory_print("%s%s%.*s", list, *list ? "," : "", (int)strcspn(word, ","), word);
@@ -231,7 +232,7 @@ static noreturn void refuse_name(const char *names, const char *wrong, const cha
 
 void parsing_check_columns(const char *names, const char *const *titles)
 {
-    for (const char *at = titles ? names : NULL; at; at = strchr(at, ','), at += at ? 1 : 0) {
+    for (const char *at = titles ? names : NULL; at; at = text_after(at, ',')) {
         bool found = false;
         for (const char *const *title = titles; *title && !found; title++)
             found = option_is_title(at, strcspn(at, ","), *title);

@@ -172,7 +172,7 @@ static bool divide(const reader *r, char mark, int64_t by, int64_t *value)
 
 static bool read_product(reader *r, int64_t *value)
 {
-    int64_t by;
+    int64_t by = 0;
 
     if (!read_operand(r, value))
         return false;
@@ -188,7 +188,7 @@ static bool read_product(reader *r, int64_t *value)
 
 static bool read_sum(reader *r, int64_t *value)
 {
-    int64_t more;
+    int64_t more = 0;
 
     if (!read_product(r, value))
         return false;

@@ -109,3 +109,10 @@ bool text_has_colour(FILE *stream)
 
     return isatty(fileno(stream)) && !(forbidden && *forbidden) && terminal && strcmp(terminal, "dumb") != 0;
 }
+
+const char *text_after(const char *text, char mark)
+{
+    const char *const at = strchr(text, mark);
+
+    return at ? at + 1 : NULL;
+}

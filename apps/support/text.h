@@ -32,3 +32,6 @@ void text_error_wrapped(const char *text, int width, int used);
 
 /* Returns whether the stream is a terminal that shows colours, and NO_COLOR does not forbid them (no-color.org). */
 bool text_has_colour(FILE *stream);
+
+/* What follows the next such character of a text; NULL: it has none. */
+const char *text_after(const char *text, char mark);

@@ -132,7 +132,7 @@ void columns_choose(bool all, const char *titles)
 /* Returns whether the title is in a list such as "backend,kernel". */
 static bool is_listed(const char *titles, const char *title)
 {
-    for (const char *at = titles; at; at = strchr(at, ','), at += at ? 1 : 0)
+    for (const char *at = titles; at; at = text_after(at, ','))
         if (option_is_title(at, strcspn(at, ","), title))
             return true;
     return false;
