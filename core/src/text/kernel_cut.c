@@ -266,7 +266,7 @@ static void blank(char *clean, core_reader reader, const char *at, const char *e
             continue;
         const char *to = more ? token.at : end;
         for (char *c = clean + (from - clean); c < to; c++)
-            if (*c != '\n' && *c != '\r')
+            if (!core_ends_line(c))
                 *c = ' ';
         from = more ? token.at + token.length : end;
     }
@@ -275,7 +275,7 @@ static void blank(char *clean, core_reader reader, const char *at, const char *e
 static void blank_token(char *clean, const char *at, size_t length)
 {
     for (char *c = clean + (at - clean); length > 0; c++, length--)
-        if (*c != '\n' && *c != '\r')
+        if (!core_ends_line(c))
             *c = ' ';
 }
 

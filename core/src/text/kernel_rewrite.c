@@ -18,7 +18,7 @@ bool core_std_has(const core_token *name)
 static void blank(char *clean, const char *at, const char *end)
 {
     for (char *c = clean + (at - clean); c < end; c++)
-        if (*c != '\n' && *c != '\r')
+        if (!core_ends_line(c))
             *c = ' ';
 }
 

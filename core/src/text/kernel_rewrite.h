@@ -5,6 +5,13 @@
 
 #include "kernel_file.h"
 
+/* Whether the character is a newline, or the carriage return before one: what blanks a text leaves these. A carriage
+ * return alone, which may stand in a raw string, ends no line. */
+static inline bool core_ends_line(const char *c)
+{
+    return *c == '\n' || (*c == '\r' && c[1] == '\n');
+}
+
 /* Whether a device has std::NAME as NAME. */
 bool core_std_has(const core_token *name);
 
