@@ -394,7 +394,7 @@ static fl_status chase(void *user, const fl_run *run)
     return at >= 0 ? FL_OK : FL_E_DEVICE; /* never: the chain must be walked to know */
 }
 
-Test(bench, flush_empties_the_cache, .timeout = 120)
+Test(bench, flush_empties_the_cache, .timeout = 600)
 {
     int64_t *chain = malloc(sizeof(int64_t) * LINES * STEP), order[LINES];
     double least[2];
