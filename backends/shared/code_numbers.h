@@ -80,20 +80,3 @@ typedef unsigned long uint64_t, uintptr_t, size_t;
     F(atan2) F(copysign) F(fdim) F(fmax) F(fmin) F(fmod) F(hypot) F(nextafter) F(pow) F(remainder)
 #define FLYNN_MATH_TO(F) \
     F(ilogb, int) F(llrint, long long) F(llround, long long) F(lrint, long) F(lround, long)
-/* Names that HIP's headers have besides CUDA's, and hiprtc has. */
-#if !defined(hipThreadIdx_x)
-#define hipThreadIdx_x threadIdx.x
-#define hipThreadIdx_y threadIdx.y
-#define hipThreadIdx_z threadIdx.z
-#define hipBlockIdx_x blockIdx.x
-#define hipBlockIdx_y blockIdx.y
-#define hipBlockIdx_z blockIdx.z
-#define hipBlockDim_x blockDim.x
-#define hipBlockDim_y blockDim.y
-#define hipBlockDim_z blockDim.z
-#define hipGridDim_x gridDim.x
-#define hipGridDim_y gridDim.y
-#define hipGridDim_z gridDim.z
-#define safeAtomicAdd atomicAdd
-#define unsafeAtomicAdd atomicAdd
-#endif

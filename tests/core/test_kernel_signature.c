@@ -122,6 +122,10 @@ Test(kernel_signature, compiled)
         {"__device__ float f(float x) { return x > 0 ? x : std::sqrt(std :: max(x, 1.0f)); }\n"
          "__global__ void k(float *x) { x[0] = f(x[1]); std::size_t n = 0; }",
          "return x > 0 ? x :      sqrt(       max(x, 1.0f)); }\n"},
+        {"__global__ void k(int *x) { unsafeAtomicAdd(&x[hipThreadIdx_x + hipGridDim_z], 1); }",
+         "{ atomicAdd      (&x[threadIdx.x    + gridDim.z   ], 1); }"},
+        {"__device__ void safeAtomicAdd(int *x) { x[0] = 1; }\n__global__ void k(int *x) { safeAtomicAdd(x); }",
+         "{ safeAtomicAdd(x); }"},
         {"struct alignas(8) s { int n; };\nstruct __align__(8) t { s n; };\n"
          "__global__ void k(int *x) { t a; x[0] = a.n.n; }",
          "struct alignas(8) s { int n; };\nstruct __align__(8) t { s n; };\n"},

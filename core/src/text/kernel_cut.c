@@ -422,7 +422,7 @@ fl_status cut_end(kernel_cut *cut)
         if (!item->is_kept && !(item->kind == CORE_ITEM_OTHER && is_own_scope(cut, item))) {
             blank(cut->clean, item->start, item->at, item->end);
         } else {
-            core_kernel_rewrite(cut->clean, item);
+            core_kernel_rewrite(cut->clean, &cut->file, item);
             if (!chosen && item->kind == CORE_ITEM_VARIABLE)
                 note_unfilled(item, cut);
         }

@@ -75,8 +75,32 @@ static void move_alignas(char *clean, const core_item *item)
     }
 }
 
-void core_kernel_rewrite(char *clean, const core_item *item)
+/* Writes CUDA's names for those that only HIP's headers have, unless the text defines them. None is longer. */
+static void write_names(char *clean, const core_file *file, const core_item *item)
 {
+    static const char *const names[][2] = {
+        {"hipThreadIdx_x", "threadIdx.x"}, {"hipThreadIdx_y", "threadIdx.y"}, {"hipThreadIdx_z", "threadIdx.z"},
+        {"hipBlockIdx_x", "blockIdx.x"},   {"hipBlockIdx_y", "blockIdx.y"},   {"hipBlockIdx_z", "blockIdx.z"},
+        {"hipBlockDim_x", "blockDim.x"},   {"hipBlockDim_y", "blockDim.y"},   {"hipBlockDim_z", "blockDim.z"},
+        {"hipGridDim_x", "gridDim.x"},     {"hipGridDim_y", "gridDim.y"},     {"hipGridDim_z", "gridDim.z"},
+        {"unsafeAtomicAdd", "atomicAdd"},  {"safeAtomicAdd", "atomicAdd"},
+    };
+    core_reader reader = item->start;
+    core_text_error unused;
+    core_token token;
+
+    while (core_token_next(&reader, &token, &unused) == FL_OK && token.kind != CORE_TOKEN_END && token.at < item->end)
+        for (size_t i = 0; token.kind == CORE_TOKEN_NAME && i < sizeof names / sizeof *names; i++)
+            if (core_token_is(&token, names[i][0]) && !core_file_find(file, &token)) {
+                blank(clean, token.at, token.at + token.length);
+                memcpy(clean + (token.at - clean), names[i][1], strlen(names[i][1]));
+                break;
+            }
+}
+
+void core_kernel_rewrite(char *clean, const core_file *file, const core_item *item)
+{
+    write_names(clean, file, item);
     drop_std(clean, item);
     move_alignas(clean, item);
 }

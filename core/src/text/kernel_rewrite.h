@@ -15,8 +15,8 @@ static inline bool core_ends_line(const char *c)
 /* Whether a device has std::NAME as NAME. */
 bool core_std_has(const core_token *name);
 
-/* Rewrites an item in the text that it was read from: std::sqrt becomes sqrt, and alignas goes before extern and
- * __shared__. */
-void core_kernel_rewrite(char *clean, const core_item *item);
+/* Rewrites an item of a file in the text that it was read from: std::sqrt becomes sqrt, hipThreadIdx_x threadIdx.x, and
+ * alignas goes before extern and __shared__. */
+void core_kernel_rewrite(char *clean, const core_file *file, const core_item *item);
 
 #endif
