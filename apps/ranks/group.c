@@ -86,11 +86,14 @@ static int leave_group(int exit_code)
     return exit_code_of(status);
 }
 
-/* Called when --max-time is over. Rank 0 prints one line for all ranks and ends them, unless it has a result. */
+/* Called when --max-time is over. Rank 0 prints one line for all ranks and ends them, unless it has a result. The
+ * others wait for that, on busy processors longer than a second, in case rank 0 no longer runs. */
 static void give_up(double limit)
 {
+    enum { SECONDS_FOR_RANK_0 = 5 };
+
     if (!group_prints())
-        sleep(1);
+        sleep(SECONDS_FOR_RANK_0);
     print_error("--max-time: not even the first pass ended within %g s", limit);
     output_remove_unfinished();
     fl_group_end(group, EXIT_BROKEN);
