@@ -287,13 +287,12 @@ def warmup(command):
 
 
 def spans(command, count):
-    """A pass and what is in it: of an exercise, with its name."""
+    """How many passes the trace has. What is in a pass is queued as often as its time asks for."""
     path = pathlib.Path(f"{command}-warmup.json")
     words = (*quick(command), *(("--slice=0:2",) if command == "slice" else ()))
     Run([*words, f"--warmup={count}", f"--trace={path}"]).must()
     events = json.loads(path.read_text())["traceEvents"]
-    names = [e["name"] for e in events if e["ph"] == "X"]
-    return len(names) if command == "slice" else names.count("pass")
+    return [e["name"] for e in events if e["ph"] == "X"].count("pass")
 
 
 def min_time(command):
