@@ -200,6 +200,8 @@ static fl_status read_template(kernel_cut *cut, const char *arguments, core_text
     if (item->template_at.length == 0)
         return arguments ? fail_at(&item->name, error, "this kernel is not a template: --entry=NAME chooses it")
                          : FL_OK;
+    if (item->template_end.length == 0)
+        return fail_at(&item->template_at, error, "a '<' is missing after it");
     while (status == FL_OK && !core_token_is(&token, "<"))
         status = core_token_next_of_code(&reader, &token, error);
     while (status == FL_OK && token.at < item->template_end.at) {
