@@ -308,6 +308,7 @@ Test(kernel_signature, mistakes)
          "\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9...': is a ',' "
          "missing?"},
         {"template __global__ void k(float *x) { }", "1:1: a '<' is missing after it"},
+        {"int a;\\\n#define B 1 __global__ void k(float *x) { }", "2:1: a '#' that does not start its line"},
         {"__global__ void k(long double x) { }", "1:19: 'long' is not a type of a number"},
         {"__global__ void k(float *) { }", "1:19: a parameter without a name"},
         {"__global__ void k(float *x, ) { }", "1:29: a parameter is missing"},

@@ -245,6 +245,7 @@ Test(signature, errors)
         {"int f(int x);", NO_FUNCTION},
         {"int f(x) int x; { return x; }", NO_FUNCTION},
         {"int f(int x)\n{\n\treturn x;\n", "2:1: '{' is never closed"},
+        {"extern \"C\" { int b }\nint f(int x) { return x; }", "1:20: a ';' is missing before it"},
         {"int f(int x) { return (x; }", "1:27: '}' cannot close the '(' of line 1, column 23"},
         {"int f(int x) {\n return x]; }", "2:10: ']' cannot close the '{' of line 1, column 14"},
         {"int f(int x) { return x; }\n}", "2:1: '}' closes nothing"},

@@ -109,7 +109,8 @@ static void try_text(const char *text)
     fuzz_demand(strlen(clean) == strlen(text), "%zu bytes became %zu", strlen(text), strlen(clean));
     for (size_t i = 0; text[i]; i++)
         fuzz_demand(clean[i] == text[i] || (clean[i] == ' ' && text[i] != '\n'), "byte %zu became %d", i, clean[i]);
-    fuzz_demand(core_signature_read(clean, &again, &cleaner, &error) == FL_OK, "read again: %s", error.what);
+    fuzz_demand(core_signature_read(clean, &again, &cleaner, &error) == FL_OK, "'%s' of '%s', read again: %s", clean,
+                text, error.what);
     fuzz_demand(is_same(&signature, &again) && strcmp(clean, cleaner) == 0, "read again: '%s'", again.name);
     free(cleaner);
     if (signature.loops)

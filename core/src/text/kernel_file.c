@@ -379,7 +379,10 @@ fl_status core_file_read(core_file *file, const char *text, core_text_error *err
         if (status != FL_OK || token.kind == CORE_TOKEN_END)
             break;
         r.item = (core_item){.start = start};
-        if (token.kind == CORE_TOKEN_DIRECTIVE)
+        if (core_token_is(&token,
+                          "#")) /* after a joined line: would be a directive where a line is written before it */
+            status = core_source_fail(error, token.line, token.column, "a '#' that does not start its line");
+        else if (token.kind == CORE_TOKEN_DIRECTIVE)
             status = read_macro(&r, &token);
         else if (core_token_is(&token, "}"))
             r.scope = r.scope >= 0 ? r.file.scopes[r.scope].after : -1;
@@ -419,7 +422,7 @@ const core_defined *core_file_find(const core_file *file, const core_token *name
 /* Returns whether a word that equals the item's name means the item. A kernel's own `size` is not the host's. */
 static bool is_meant(const core_item *item, const core_token *after)
 {
-    if (item->is_kernel)
+    if (item->is_kernel && item->kind != CORE_ITEM_TYPE)
         return false;
     if (item->kind == CORE_ITEM_VARIABLE)
         return item->is_device || item->is_constant;

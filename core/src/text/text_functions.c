@@ -149,6 +149,10 @@ static fl_status close_bracket(text_reader *t, const core_token *token)
                                 "'%c' cannot close the '%c' of line %d, column %d", *token->at, *opened->at,
                                 opened->line, opened->column);
     if (--t->depth < t->file_level) {
+        core_reader item = t->item;
+        core_token first;
+        if (core_token_next_of_code(&item, &first, t->error) == FL_OK && first.at != token->at)
+            return fail_at(t, token, "a ';' is missing before it");
         t->file_level--;
         blank(t, token);
     }
