@@ -250,7 +250,7 @@ static const own_option help_own[] = {
     {0},
 };
 
-/* What the command does in a few words; NULL: there is no such command. */
+/* Returns what the command does, in a few words; NULL: there is no such command. */
 static const char *in_short_of(const char *name)
 {
     const exercise_kind *exercise = exercise_find(name);

@@ -90,7 +90,7 @@ static const exercise_kind *kind_of(const char *path, const json_t *command)
     return kind;
 }
 
-/* Rows of another machine or program cannot stand beside those that are measured now. */
+/* Ends the command for a document of another machine or version: one table would compare its rows with new ones. */
 static void refuse_others(const char *path, const json_t *document)
 {
     static const char *const keys[] = {"host", "processor", "version", "commit"};

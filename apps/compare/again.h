@@ -9,11 +9,11 @@
 /* An entry of the document's "failed". */
 json_t *compare_failure(const char *exercise, const child_result *r);
 
-/* child_run, after which each result says how it was run: `command`, the words without those that name backends or
+/* Calls child_run, and puts into each result how it was run: `command`, the words without those that name backends or
  * bound the time. */
 child_result compare_run(child_words *words);
 
-/* The document with those rows measured again that were noisy, each in the place of the old one. Options of how long is
- * measured replace the document's. Ends the command for another document, one of another machine or version, and one
+/* Returns the document, its noisy rows measured again and in their old places. Options of how long is measured replace
+ * the document's. Ends the command for another document, one of another machine or version, and one
  * without a noisy row. */
 json_t *compare_again(const common_options *common, const char *path);

@@ -188,7 +188,7 @@ static json_t *run_all(const common_options *common, const compare_options *own,
     return document;
 }
 
-/* Of the columns that the table has. */
+/* Explains the factors, those whose columns the table has. */
 static void explain_columns(void)
 {
     const bool speed_up = columns_have("speed-up"), copies = columns_have("with copies"),

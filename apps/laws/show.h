@@ -24,7 +24,7 @@ typedef struct law_point {
     double percent_of_ceiling; /* NaN: not known */
     double imbalance;          /* of ranks; NaN: there is one */
     double link_share;         /* part of the time that ranks exchange data; NaN: there is one */
-    const char *disturbed;     /* what makes its times noisy; NULL: nothing was found */
+    const char *disturbed;     /* the cause of noise in its times; NULL: none was found */
     bool oversubscribed;       /* more threads or ranks than there are processors, or GPUs, for */
     scaling_point p;
 } law_point;

@@ -416,7 +416,7 @@ static void print_state(const diagnosis *d, state state)
     }
 }
 
-/* What is worst comes last, above the prompt. */
+/* The worst findings come last, just above the prompt. */
 static void print(const diagnosis *d)
 {
     if (!d->details)

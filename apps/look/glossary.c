@@ -156,7 +156,7 @@ static const entry entries[] = {
     {"verdict", "Column of `flynn compare --against`, of kernels: `faster` or `slower` where the difference is more than the times vary, `noisy` where a row is, else `same` or `unclear`."},
     {"wait", "In tables: the time in which a rank waits for others that are not ready."},
     {"wall", "Time by a clock, from the first image to the last."},
-    {"warm-up", "Passes that are not timed, before those that are."},
+    {"warm-up", "Passes before the timed ones, which are not timed themselves."},
     {"warp", "The threads of a block that execute an instruction together: 32 on NVIDIA; AMD's wavefronts have 32 or 64."},
     {"way", "Column of `flynn slice`: `whole` copies the whole array, `view` row by row, `packed` after a kernel has put the elements next to each other."},
     {"what", "Column of `flynn ceiling` and `flynn list`: what is measured, or what the variant does."},
@@ -164,7 +164,7 @@ static const entry entries[] = {
     {"where", "Column of `flynn ceiling` between ranks: whether they are on one host or on several."},
     {"with copies", "The speed-up of the whole pass. On a GPU it is less than that of the kernel, by what the copies take."},
     {"workers", "What can work at the same time: threads, ranks, engines of a GPU."},
-    {"~", "Before a time: the row is noisy. Before a speed-up: this row or the one that it is over is."},
+    {"~", "Before a time: the row is noisy. Before a speed-up: this row is noisy, or the row that it is compared with."},
 };
 /* clang-format on */
 enum { ENTRIES = sizeof entries / sizeof *entries, MOST_WORDS = 256 };
@@ -194,7 +194,7 @@ static const field *column_of(const char *word)
     return NULL;
 }
 
-/* What the word means; free it. */
+/* Returns what the word means, to be freed. */
 static char *meaning(const char *word)
 {
     const entry *e = entry_of(word);

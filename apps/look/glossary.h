@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * glossary.h - the words that tables and pages use, each in a sentence or two: for `flynn help WORD`, completion, the
- * man page of `flynn` and docs/glossary.md, which tests/docs/glossary.py writes from it. The columns of view/fields.c
+ * man page of `flynn` and docs/glossary.md, which tests/docs/quantities.py writes from it. The columns of view/fields.c
  * are among them without an entry of their own.
  */
 #pragma once
@@ -13,7 +13,7 @@ void glossary_each(void (*print)(const char *word, const char *what));
  */
 const char *glossary_find(const char *word);
 
-/* The one that was meant; NULL: none is close. */
+/* Returns the word of the glossary that was probably meant; NULL: none is close. */
 const char *glossary_nearest(const char *word);
 
 /* Prints what a word of the glossary means, for `flynn help WORD`. */

@@ -21,8 +21,8 @@ typedef struct expected_results {
  * without, hip-cpu's run of the kernel itself. */
 void kernel_expect(exercise *e);
 
-/* What the expected kernel did not write, it does not expect: ends the command if the result has such an element that
- * the compared kernel changed. If that one left them all as they were, a note says so. */
+/* Looks at the elements that the expected kernel did not write, which it does not check. Ends the command if the
+ * compared kernel changed one of them; prints a note if it left them all as they were. */
 void kernel_check_unwritten(const exercise *e, const measurement *m);
 
 void kernel_expected_free(expected_results *x);

@@ -48,6 +48,18 @@ static void expect_kernel(const char *text, const char *entry, const char *expec
     free(clean);
 }
 
+/* Reads a text that has a kernel; to be followed by free(compiled). */
+static core_kernel_signature read_kernel(const char *text)
+{
+    core_kernel_signature signature;
+    core_text_error error;
+    char *clean;
+
+    cr_assert(core_kernel_signature_read(text, NULL, &signature, &clean, &error) == FL_OK, "%s: %s", text, error.what);
+    free(clean);
+    return signature;
+}
+
 static void expect_error(const char *text, const char *entry, const char *expected)
 {
     core_kernel_signature signature;
@@ -136,14 +148,9 @@ Test(kernel_signature, compiled)
     };
 
     for (size_t i = 0; i < COUNT(texts); i++) {
-        core_kernel_signature signature;
-        core_text_error error;
-        char *clean;
-        cr_assert(core_kernel_signature_read(texts[i][0], NULL, &signature, &clean, &error) == FL_OK, "%s",
-                  texts[i][0]);
+        const core_kernel_signature signature = read_kernel(texts[i][0]);
         cr_expect(strstr(signature.compiled, texts[i][1]), "%s", signature.compiled);
         free(signature.compiled);
-        free(clean);
     }
 }
 
@@ -176,16 +183,11 @@ Test(kernel_signature, structs)
 
     STRUCTS(SIZE_OF)
     for (size_t i = 0; i < COUNT(cases); i++) {
-        core_kernel_signature signature;
-        core_text_error error;
-        char *clean;
-        cr_assert(core_kernel_signature_read(cases[i].text, NULL, &signature, &clean, &error) == FL_OK, "%s: %s",
-                  cases[i].text, error.what);
+        const core_kernel_signature signature = read_kernel(cases[i].text);
         const core_parameter *p = &signature.parameters[0];
         cr_expect(p->dtype == cases[i].dtype && (size_t)p->lanes == sizes[i], "%s: %d of %s, not %zu", cases[i].text,
                   p->lanes, fl_dtype_name(p->dtype), sizes[i]);
         free(signature.compiled);
-        free(clean);
     }
 }
 
@@ -223,16 +225,11 @@ Test(kernel_signature, cooperative_groups)
     };
 
     for (size_t i = 0; i < COUNT(texts); i++) {
-        core_kernel_signature signature;
-        core_text_error error;
-        char *clean;
-        cr_assert(core_kernel_signature_read(texts[i][0], NULL, &signature, &clean, &error) == FL_OK, "%s",
-                  texts[i][0]);
+        const core_kernel_signature signature = read_kernel(texts[i][0]);
         cr_expect(strstr(signature.compiled, texts[i][1]), "%s", signature.compiled);
         cr_expect(*texts[i][1] || !strstr(signature.compiled, "namespace"), "%s", signature.compiled);
         cr_expect_str_eq(signature.left_out, texts[i][2]);
         free(signature.compiled);
-        free(clean);
     }
 }
 
@@ -264,21 +261,17 @@ Test(kernel_signature, written)
         {"asm(\"\");", true},
     };
     core_kernel_signature signature;
-    core_text_error error;
-    char *clean, text[256];
+    char text[256];
 
     for (size_t i = 0; i < COUNT(cases); i++) {
         snprintf(text, sizeof text, "__global__ void k(int i, int *a, int b) { %s }", cases[i].body);
-        cr_assert(core_kernel_signature_read(text, NULL, &signature, &clean, &error) == FL_OK, "%s", cases[i].body);
+        signature = read_kernel(text);
         cr_expect(signature.written == (cases[i].written ? 2 : 0), "%s: %#x", cases[i].body, signature.written);
         free(signature.compiled);
-        free(clean);
     }
-    cr_assert(core_kernel_signature_read("#define SET(i) a[i] = 1\n__global__ void k(int *a) { SET(0); printf(\"\"); }",
-                                         NULL, &signature, &clean, &error) == FL_OK);
+    signature = read_kernel("#define SET(i) a[i] = 1\n__global__ void k(int *a) { SET(0); printf(\"\"); }");
     cr_expect(signature.written == 1 && signature.prints);
     free(signature.compiled);
-    free(clean);
 }
 
 Test(kernel_signature, mistakes)

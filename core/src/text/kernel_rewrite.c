@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "kernel_rewrite.h"
 
-#include <stdlib.h>
+#include <stddef.h>
 #include <string.h>
 
 bool core_std_has(const core_token *name)
@@ -22,40 +22,27 @@ static void blank(char *clean, const char *at, const char *end)
             *c = ' ';
 }
 
-/* Drops std:: before the names that a device has at file level. */
-static void drop_std(char *clean, const core_item *item)
+static void reverse(char *from, char *to)
 {
-    core_reader reader = item->start;
-    core_text_error unused;
-    core_token before = {0}, token, colon, name;
-
-    while (core_token_next(&reader, &token, &unused) == FL_OK && token.kind != CORE_TOKEN_END && token.at < item->end) {
-        core_reader after = reader;
-        if (core_token_is(&token, "std") && !core_token_is_one_of(&before, ".", "->", "using", NULL) &&
-            core_token_next(&after, &colon, &unused) == FL_OK && core_token_is(&colon, ":") &&
-            core_token_next(&after, &colon, &unused) == FL_OK && core_token_is(&colon, ":") &&
-            core_token_next(&after, &name, &unused) == FL_OK && core_std_has(&name))
-            blank(clean, token.at, colon.at + colon.length);
-        before = token;
+    for (; from < to && from < --to; from++) {
+        const char kept = *from;
+        *from = *to;
+        *to = kept;
     }
 }
 
-/* Exchanges the text from `at` to `second` and that from there to `end`, with the blanks between them. */
+/* Exchanges the words from `at` to `second` and those from there to `end`; the blanks between them stay between. */
 static void exchange(char *clean, const char *at, const char *second, const char *end)
 {
-    char *to = clean + (at - clean);
-    const size_t length = (size_t)(second - at), rest = (size_t)(end - second);
+    char *const first = clean + (at - clean), *const last = first + (end - at), *const middle = first + (end - second);
     size_t blanks = 0;
-    char *first = strndup(at, length);
 
-    if (!first)
-        return;
-    while (blanks < length && strchr(" \t\r\n", first[length - 1 - blanks]))
+    while (second - blanks > at && strchr(" \t\r\n", second[-1 - (ptrdiff_t)blanks]))
         blanks++;
-    memmove(to, second, rest);
-    memcpy(to + rest, first + length - blanks, blanks);
-    memcpy(to + rest + blanks, first, length - blanks);
-    free(first);
+    reverse(first, last);
+    reverse(first, middle);
+    reverse(middle, middle + blanks);
+    reverse(middle + blanks, last);
 }
 
 /* Writes `extern __shared__ alignas(16) T a[]` with alignas first: nvcc takes it anywhere, other compilers do not. */
@@ -75,8 +62,23 @@ static void move_alignas(char *clean, const core_item *item)
     }
 }
 
-/* Writes CUDA's names for those that only HIP's headers have, unless the text defines them. None is longer. */
-static void write_names(char *clean, const core_file *file, const core_item *item)
+/* Returns the end of the "std::" that begins with the token and precedes a name that a device has at file level; NULL:
+ * none does. */
+static const char *end_of_std(core_reader reader, const core_token *token)
+{
+    core_text_error unused;
+    core_token colon = {0}, name;
+
+    if (!core_token_is(token, "std"))
+        return NULL;
+    for (int i = 0; i < 2; i++)
+        if (core_token_next(&reader, &colon, &unused) != FL_OK || !core_token_is(&colon, ":"))
+            return NULL;
+    return core_token_next(&reader, &name, &unused) == FL_OK && core_std_has(&name) ? colon.at + colon.length : NULL;
+}
+
+/* CUDA's name for one that only HIP's headers have; NULL: it is none. No name is longer than the other one. */
+static const char *name_of_cuda(const core_token *name)
 {
     static const char *const names[][2] = {
         {"hipThreadIdx_x", "threadIdx.x"}, {"hipThreadIdx_y", "threadIdx.y"}, {"hipThreadIdx_z", "threadIdx.z"},
@@ -85,22 +87,34 @@ static void write_names(char *clean, const core_file *file, const core_item *ite
         {"hipGridDim_x", "gridDim.x"},     {"hipGridDim_y", "gridDim.y"},     {"hipGridDim_z", "gridDim.z"},
         {"unsafeAtomicAdd", "atomicAdd"},  {"safeAtomicAdd", "atomicAdd"},
     };
+
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (core_token_is(name, names[i][0]))
+            return names[i][1];
+    return NULL;
+}
+
+static void rename_all(char *clean, const core_file *file, const core_item *item)
+{
     core_reader reader = item->start;
     core_text_error unused;
-    core_token token;
+    core_token before = {0}, token;
 
-    while (core_token_next(&reader, &token, &unused) == FL_OK && token.kind != CORE_TOKEN_END && token.at < item->end)
-        for (size_t i = 0; token.kind == CORE_TOKEN_NAME && i < sizeof names / sizeof *names; i++)
-            if (core_token_is(&token, names[i][0]) && !core_file_find(file, &token)) {
-                blank(clean, token.at, token.at + token.length);
-                memcpy(clean + (token.at - clean), names[i][1], strlen(names[i][1]));
-                break;
-            }
+    while (core_token_next(&reader, &token, &unused) == FL_OK && token.kind != CORE_TOKEN_END && token.at < item->end) {
+        const bool is_name = !core_token_is_one_of(&before, ".", "->", "using", NULL);
+        const char *const end = is_name ? end_of_std(reader, &token) : NULL, *const cuda = name_of_cuda(&token);
+        if (end) {
+            blank(clean, token.at, end);
+        } else if (cuda && !core_file_find(file, &token)) { /* which the text does not define itself */
+            blank(clean, token.at, token.at + token.length);
+            memcpy(clean + (token.at - clean), cuda, strlen(cuda));
+        }
+        before = token;
+    }
 }
 
 void core_kernel_rewrite(char *clean, const core_file *file, const core_item *item)
 {
-    write_names(clean, file, item);
-    drop_std(clean, item);
+    rename_all(clean, file, item);
     move_alignas(clean, item);
 }
