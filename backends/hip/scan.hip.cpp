@@ -394,11 +394,40 @@ fl_status run_library(const fl_context *context, const void *arguments, const fl
     default: return maxima_by_library<uint64_t, int64_t, double>(context, args);
     }
 }
+
+/* ----------------------------------------------------------------------------------------------------- auto ---- */
+
+/* From so many elements on the library is the faster one on an H200 (docs/performance/reduce.md). */
+constexpr int64_t library_from = 1 << 15;
+
+void plan_auto(void *self, const void *arguments, fl_launch *launch)
+{
+    const fl_scan_args *args = static_cast<const fl_scan_args *>(arguments);
+    const bool float_sums = args->reduction == FL_SUM && (args->in.dtype == FL_F32 || args->in.dtype == FL_F64);
+    const bool block_asked = launch->block[0] > 0;
+    (float_sums || block_asked || args->in.shape[0] < library_from ? plan_look_back : plan_library)(self, arguments,
+                                                                                                    launch);
+}
+
+/* The library has no block of ours. */
+fl_status run_auto(const fl_context *context, const void *arguments, const fl_launch *launch)
+{
+    return (launch->block[0] > 0 ? run_look_back : run_library)(context, arguments, launch);
+}
+
+const char *chosen(const fl_context *, const void *, fl_launch *launch)
+{
+    return launch->block[0] > 0 ? "look-back" : "library";
+}
 #endif
 
 constexpr uint32_t dtypes = 1u << FL_U8 | 1u << FL_I32 | 1u << FL_I64 | 1u << FL_F32 | 1u << FL_F64;
 
 const fl_row rows[] = {
+#if GPU_HAS_SCAN
+    {FL_OP_SCAN, "auto", dtypes, "library for integers and maxima of many elements, else look-back", plan_auto,
+     run_auto, chosen, false, nullptr},
+#endif
     {FL_OP_SCAN, "look-back", dtypes, "one pass: each tile waits for the sums of those before it", plan_look_back,
      run_look_back, nullptr, false, nullptr},
 #if GPU_HAS_SCAN

@@ -362,6 +362,39 @@ ON_EVERY_BACKEND(scan, blocks)
     fl_device_close(device);
 }
 
+/* Where there is a library, it scans what does not depend on the order, unless a block is asked for. */
+ON_EVERY_BACKEND(scan, what_auto_takes)
+{
+    static const struct {
+        fl_dtype dtype;
+        fl_reduction reduction;
+        int64_t n;
+        int32_t block;
+        const char *variant;
+    } cases[] = {
+        {FL_I32, FL_SUM, 40009, 0, "library"},     {FL_U8, FL_SUM, 40009, 0, "library"},
+        {FL_F32, FL_MAXIMUM, 40009, 0, "library"}, {FL_F32, FL_SUM, 40009, 0, "look-back"},
+        {FL_F64, FL_SUM, 40009, 0, "look-back"},   {FL_I32, FL_SUM, 5003, 0, "look-back"},
+        {FL_I64, FL_SUM, 40009, 128, "look-back"},
+    };
+    fl_device *device = open_device(on->resource);
+    const char *variant;
+    bool library = false;
+    for (size_t i = 0; (variant = variant_of(device, "scan", FL_I32, i)) != NULL; i++)
+        library |= strcmp(variant, "library") == 0;
+    for (size_t c = 0; library && c < COUNT(cases); c++) {
+        fl_timing timing;
+        struct matrix in = matrix_random(cases[c].dtype, 1, cases[c].n, 6);
+        check_scan(device, &in,
+                   &(struct how){cases[c].reduction, false, false, {.block = {cases[c].block}, .timing = &timing}});
+        cr_expect(timing.variant && strcmp(timing.variant, cases[c].variant) == 0, "%s, case %zu: ran '%s'",
+                  on->resource, c, timing.variant);
+        cr_expect(cases[c].block == 0 || timing.block[0] == cases[c].block);
+        matrix_free(&in);
+    }
+    fl_device_close(device);
+}
+
 ON_EVERY_BACKEND(scan, timing)
 {
     fl_device *device = open_device(on->resource);
