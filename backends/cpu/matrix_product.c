@@ -17,12 +17,13 @@ enum {
     TILED_WIDTH = 512, /* columns of that tile */
     TILED_HEIGHT = 64, /* rows of c that meet it */
     TERMS = 4,         /* rows of b that `tiled` adds at a time */
-    PANEL_DEPTH = 192, /* terms that `register` adds while a panel of b stays in the first cache */
+    PANEL_DEPTH = 256, /* terms that `register` adds while a panel of b stays in the first cache */
     PANEL_VECTORS = 2, /* vectors of columns that it keeps in registers, for each of */
     PANEL_ROWS =
         CPU_VECTOR_BITS == 512 ? 14 : 6, /* rows: 2 * 6 sums leave 4 of 16 registers for factors, 2 * 14 of 32 */
     REGISTER_WIDTH = 8,                  /* panels of a tile of `register`, side by side */
-    REGISTER_HEIGHT = 96,                /* rows of one, about: what it needs of a stays in the second cache */
+    REGISTER_HEIGHT =
+        CPU_VECTOR_BITS == 512 ? 392 : 192, /* rows of one, about: what it needs of a stays in the second cache */
     TILES_PER_THREAD = 4, /* at least, where the output has room for them: so that no thread waits long for another */
     PACKED_BYTES = 64 << 20, /* memory for rearranged factors: for one pair, or for as many of a batch as fit */
 };
