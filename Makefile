@@ -10,6 +10,7 @@
 #   make check-mutants  change the kernels and checks in 200 places: a test must notice each (an hour on two cores)
 #   make check-gpu      on a machine with an NVIDIA GPU: compute-sanitizer, more than 2^32 elements, 10^6 operations
 #   make bench       time the exercises on every backend here
+#   make pages       on one quiet machine with a GPU: put what the commands print today into the pages (two minutes)
 #   make dist        write out/flynn-VERSION.tar.gz, of the last commit: the same bytes each time
 #   make install     install under PREFIX (/usr/local), within DESTDIR
 #   make deps        install what building and testing need (Debian, Ubuntu)
@@ -76,6 +77,10 @@ check-gpu: tests
 bench: all
 	@for exercise in $$($(BUILD)/bin/flynn --exercises) slice; do $(BUILD)/bin/flynn $$exercise --backend=all || exit 1; done
 
+pages: all
+	@$(BUILD)/bin/flynn ceiling --backend=serial,simd,omp,hip
+	@FLYNN=$(BUILD)/bin/flynn FLYNN_SOURCE=$(CURDIR) python3 -B tests/docs/pages.py --write $(PAGES)
+
 # What is not committed is not in it, and the time of its files is the commit's.
 dist:
 	@git diff --quiet HEAD || { echo "make dist: needs a git repository, and no changes that are not committed" >&2; exit 1; }
@@ -108,4 +113,4 @@ deps-mpi:
 clean:
 	@rm -rf $(BUILD) out
 
-.PHONY: all demo tests check check-quick check-deep check-mutants check-gpu bench dist install deps-build deps deps-deep deps-page deps-gpu deps-mpi clean
+.PHONY: all demo tests check check-quick check-deep check-mutants check-gpu bench pages dist install deps-build deps deps-deep deps-page deps-gpu deps-mpi clean

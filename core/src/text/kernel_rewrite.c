@@ -107,7 +107,8 @@ static void rename_all(char *clean, const core_file *file, const core_item *item
             blank(clean, token.at, end);
         } else if (cuda && !core_file_find(file, &token)) { /* which the text does not define itself */
             blank(clean, token.at, token.at + token.length);
-            memcpy(clean + (token.at - clean), cuda, strlen(cuda));
+            for (size_t i = 0; cuda[i]; i++) /* a name of ours is not longer than HIP's */
+                clean[token.at - clean + (ptrdiff_t)i] = cuda[i];
         }
         before = token;
     }

@@ -1,0 +1,240 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""pages.py [--write] [PAGE...]: what the pages in docs/ and README.md show is what the commands print.
+
+A command is an indented line after "$ ", with what it continues in after a backslash; the indented lines below it, up to the next
+command, are what it prints.
+
+- Under "What courses get wrong" of an exercise's page: the same words and numbers, with any device for a device; of a race any
+  numbers. A command that shows nothing must end with exit code 0. One whose backend is not there (exit code 3), such as a GPU,
+  is passed over.
+- Elsewhere, where a table of results is shown, its form: the same title, known titles of columns, rows of no more than 100 columns
+  if the command prints such, sentences above the table, the same words about the check. Backends that are not here are left out
+  of the command.
+
+--write replaces such tables by what the commands print on this machine, which must have each page's backends; an output with a
+noisy row (~) is tried again, and in the end not taken. It is run on one quiet machine with a GPU where tables have changed.
+
+For ctest: FLYNN_SOURCE and FLYNN name the source folder and the command.
+"""
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+
+SOURCE = pathlib.Path(os.environ["FLYNN_SOURCE"])
+FLYNN = pathlib.Path(os.environ["FLYNN"]).resolve()
+ENVIRONMENT = {**os.environ, "PATH": f"{FLYNN.parent}:{os.environ['PATH']}"}
+SECTION = re.compile(r"^\*\*What courses get wrong\.\*\*$(.*)\Z", re.MULTILINE | re.DOTALL)
+DEVICE = re.compile(r"(?:auto|hip-[a-z]+(?::\d+)?)")
+NUMBER = re.compile(r"-?\d[\d.]*(?:e[-+]?\d+)?")
+HEADER = re.compile(r"(backend|exercise|Flynn class) .* check$")
+ROW = re.compile(r"(?!.*: )(?:\w+ +)?(?:serial|simd|omp|hip)(?:-\w+)?(?::\w+)* ")
+SENTENCE = re.compile(r"(both|all \d+) results are right$|\d+ of \d+ results")
+WIDTH = 100
+TRIES = 4
+NOT_HERE = 3
+
+
+def commands(page):
+    """(command, the lines that it shows) of a page's section about mistakes."""
+    section = SECTION.search(page.read_text(encoding="utf-8"))
+    text = section[1] if section else ""
+    found, goes_on = [], False
+    for line in text.split("\n"):
+        indented = line.startswith("      ")
+        if goes_on:
+            found[-1][0] += " " + line.strip()
+        elif indented and line.strip().startswith("$ "):
+            found.append([line.strip()[2:], []])
+        elif indented and found and line.strip():
+            found[-1][1].append(line.strip())
+        elif indented and line.strip():
+            raise AssertionError(f"{page.name}: '{line.strip()}' is shown before any command")
+        if found:
+            goes_on = found[-1][0].endswith("\\")
+            found[-1][0] = found[-1][0].rstrip("\\ ")
+    return [(command, shown) for command, shown in found if command.startswith("flynn ")]
+
+
+def pattern(line):
+    """The words of a line, with any device; and with any numbers but the line's if they are those of a race."""
+    words = []
+    racy = line.endswith(("a race?", "(is a __syncthreads missing?)", "use atomicAdd or another atomic"))
+    for before_it, word in zip(["", *line.split()], line.split()):
+        if DEVICE.fullmatch(word.rstrip(":")):
+            words.append(DEVICE.pattern + ":" * word.endswith(":"))
+        elif racy and before_it != "line" and NUMBER.search(word):
+            before, after = NUMBER.split(word, maxsplit=1)
+            words.append(re.escape(before) + NUMBER.pattern + re.escape(after))
+        else:
+            words.append(re.escape(word))
+    return r"(?<!\S)" + r"\s+".join(words) + r"(?!\S)"
+
+
+def run(command, folder):
+    return subprocess.run(["bash", "-c", command], cwd=folder, env=ENVIRONMENT, stdin=subprocess.DEVNULL, capture_output=True, text=True)
+
+
+def failure(command, shown, folder):
+    """Why the command is not as the page shows it; None: it is."""
+    ended = run(command, folder)
+    output = ended.stdout + ended.stderr
+    if ended.returncode == NOT_HERE:
+        print("passed over:", output.strip().splitlines()[-1])
+        return None
+    if not shown and ended.returncode != 0:
+        return f"exit code {ended.returncode}: {output}"
+    may_win = re.search(r"\bhip-(nvidia|amd)\b", output) is not None  # a GPU every race
+    missing = [line for line in shown if not re.search(pattern(line), output) and not (may_win and line.endswith("a race?"))]
+    return f"it does not print '{missing[0]}', but:\n{output}" if missing else None
+
+
+class Table:
+    """A command whose table a page shows: the lines `shown` of it, from the one with the number `first` on, are indented by `indent`."""
+
+    def __init__(self, page, command, indent, first, shown):
+        self.page, self.command, self.indent, self.first, self.shown = page, command, indent, first, shown
+
+
+def tables(page):
+    lines, found = page.read_text(encoding="utf-8").split("\n"), []
+    for number, line in enumerate(lines):
+        match = re.match(r"( {4,})\$ (flynn .*)", line)
+        if not match:
+            continue
+        shown = []
+        for below in lines[number + 1:]:
+            if not below.startswith(match[1]) or below.strip().startswith("$ "):
+                break
+            shown.append(below[len(match[1]):])
+        # Those of own kernels are run by cli-kernel, from the folder of the kernels; of a batch's tables pages show parts.
+        if any(HEADER.match(text) for text in shown) and "..." not in shown and not match[2].startswith(("flynn kernel", "flynn batch")):
+            found.append(Table(page, match[2].split("  #")[0].strip(), match[1], number + 1, shown))
+    return found
+
+
+def backends_here():
+    """Of those that pages name."""
+    return [name for name in ("serial", "simd", "omp", "hip") if run(f"flynn sqrt --size=10 -q -b {name}", None).returncode == 0]
+
+
+def known_titles(command):
+    message = run(f"{command} --columns=?", None).stderr
+    found = re.search(r"expected (.*)", message)
+    assert found, f"{command} --columns=?: {message}"
+    return sorted(found[1].split(", "), key=len, reverse=True)
+
+
+def unknown_title(header, known):
+    """The rest of a header after the titles that are known."""
+    for title in known:
+        header = re.sub(rf"(?<!\S){re.escape(title)}(?!\S)", "", header)
+    return header.strip()
+
+
+def form_failure(table, here, folder):
+    """Why the table is not of the form that the command prints today; None: it is."""
+    asked = re.search(r"--backend=(\S+)", table.command)
+    kept = [name for name in asked[1].split(",") if name.split(":")[0] in here] if asked else []
+    if asked and not kept:
+        print("passed over: no backend of", table.command)
+        return None
+    ended = run(table.command.replace(asked[0], f"--backend={','.join(kept)}") if asked else table.command, folder)
+    today = ended.stdout.splitlines()
+    if ended.returncode != 0:
+        return f"exit code {ended.returncode}: {ended.stderr}"
+    at = next(i for i, line in enumerate(table.shown) if HEADER.match(line))
+    now = next((i for i, line in enumerate(today) if HEADER.match(line)), None)
+    if now is None:
+        return "it prints no table"
+    unknown = unknown_title(table.shown[at], known_titles(" ".join(table.command.split()[:2])))
+    rows, rows_now = ([line for line in lines[header:] if ROW.match(line)] for lines, header in ((table.shown, at), (today, now)))
+    wide = [line for line in rows if len(line) > max(WIDTH, *map(len, rows_now))]
+    of_check = [line for line in table.shown if line.startswith("checked against")]
+    says, says_now = (any(map(SENTENCE.match, lines)) for lines in (table.shown[:at], today[:now]))
+    if table.shown[0] != today[0] and not asked_differs(table.shown[0], today[0]):
+        return f"it starts with '{today[0]}', not '{table.shown[0]}'"
+    if unknown:
+        return f"'{unknown}' is the title of no column"
+    if wide:
+        return f"'{wide[0]}' has {len(wide[0])} columns, more than {WIDTH}"
+    if len(rows) > 1 and len(rows_now) > 1 and says != says_now:
+        return f"what is above its rows is not today's: {today[:now]}"
+    if of_check and of_check[0] not in today:
+        return f"it does not print '{of_check[0]}'"
+    return None
+
+
+def asked_differs(shown, today):
+    """Whether two titles differ in numbers alone, which may be those of the machine."""
+    return NUMBER.sub("#", shown) == NUMBER.sub("#", today)
+
+
+def output_of(table, folder):
+    """What the command prints on a quiet machine; None: it never was."""
+    for _ in range(TRIES):
+        ended = run(table.command, folder)
+        if ended.returncode != 0:
+            print(f"FAILED  {table.page.name}: {table.command}: exit code {ended.returncode}: {ended.stderr}")
+            return None
+        if "~" not in ended.stdout:
+            return ended.stdout.rstrip("\n").split("\n")
+        print(f"noisy   {table.page.name}: {table.command}")
+    return None
+
+
+def write(page, folder):
+    """The number of tables that could not be replaced."""
+    failed = 0
+    for number in range(len(tables(page))):
+        table = tables(page)[number]  # the lines before it may have become more
+        output = output_of(table, folder)
+        failed += output is None
+        if output is None:
+            continue
+        lines = page.read_text(encoding="utf-8").split("\n")
+        lines[table.first:table.first + len(table.shown)] = [(table.indent + line).rstrip() for line in output]
+        page.write_text("\n".join(lines), encoding="utf-8")
+        print(f"written {page.name}: {table.command}", flush=True)
+    return failed
+
+
+def check(page, here, folder):
+    """(Commands, failures) of a page."""
+    results = [(command, failure(command, shown, folder)) for command, shown in commands(page)]
+    results += [(table.command, form_failure(table, here, folder)) for table in tables(page)]
+    for command, why in results:
+        print(f"{'FAILED' if why else 'ok'}  {page.name}: {command}{': ' + why if why else ''}", flush=True)
+    return len(results), sum(why is not None for _, why in results)
+
+
+def main():
+    words = sys.argv[1:]
+    writes = words[:1] == ["--write"]
+    pages = [SOURCE / word for word in words[writes:]] or [SOURCE / "README.md", *sorted((SOURCE / "docs").rglob("*.md"))]
+    failed = ran = 0
+    with tempfile.TemporaryDirectory() as folder:
+        for name in ("docs", "tests"):
+            (pathlib.Path(folder) / name).symlink_to(SOURCE / name)
+        for kernel in (SOURCE / "docs/kernels").glob("*.hip"):
+            (pathlib.Path(folder) / kernel.name).symlink_to(kernel)
+        for picture in (SOURCE / "tests/data/mri").glob("*.png"):
+            (pathlib.Path(folder) / picture.name).symlink_to(picture)
+        (pathlib.Path(folder) / "mri").symlink_to(SOURCE / "tests/data/mri")
+        here = backends_here()
+        for page in pages:
+            if writes:
+                failed += write(page, folder)
+            else:
+                of_page = check(page, here, folder)
+                ran += of_page[0]
+                failed += of_page[1]
+    print(f"{ran} commands, {failed} failures")
+    return failed > 0 or (not writes and ran == 0)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
