@@ -106,10 +106,12 @@ def tables(page):
         if not match:
             continue
         shown = []
-        for below in lines[number + 1:]:
-            if not below.startswith(match[1]) or below.strip().startswith("$ "):
+        for below in lines[number + 1:]:  # an empty line may be one of what is printed
+            if below and (not below.startswith(match[1]) or below.strip().startswith("$ ")):
                 break
             shown.append(below[len(match[1]):])
+        while shown and not shown[-1]:
+            shown.pop()
         # Those of own kernels are run by cli-kernel, from the folder of the kernels; of a batch's tables pages show parts.
         if any(HEADER.match(text) for text in shown) and "..." not in shown and not match[2].startswith(("flynn kernel", "flynn batch")):
             found.append(Table(page, match[2].split("  #")[0].strip(), match[1], number + 1, shown))
