@@ -5,6 +5,7 @@
  */
 #include "harness.h"
 
+#include <errno.h>
 #include <math.h>
 #include <pthread.h>
 #include <signal.h>
@@ -482,9 +483,12 @@ Test(map, children_are_ignored)
 
 static void reap_all(int number)
 {
+    const int before = errno;
+
     (void)number;
     while (waitpid(-1, NULL, WNOHANG) > 0)
         continue;
+    errno = before;
 }
 
 Test(map, a_handler_waits_for_all_children)
