@@ -11,6 +11,7 @@
 #include "taxonomy/show.h"
 #include "view/json.h"
 #include "view/row.h"
+#include "view/sentence.h"
 #include "view/units.h"
 
 #include <math.h>
@@ -145,74 +146,31 @@ static void put_tally(FILE *out, const json_t *data)
     end_term(out);
 }
 
-/* The row whose total is the least among those that are right and not noisy; NULL: none. Counts those that take part,
- * noisy ones included. */
-static const json_t *fastest_of(const json_t *rows, int *taking_part)
+/* Starts a term whose value is a line for each text of the list, if there is any. */
+static void put_lines(FILE *out, const char *term, const json_t *texts)
 {
-    const json_t *best = NULL, *row;
+    const json_t *text;
+    int lines = 0;
     size_t i;
 
-    *taking_part = 0;
-    json_array_foreach(rows, i, row)
+    if (json_array_size(texts) == 0)
+        return;
+    start_term(out, term);
+    json_array_foreach(texts, i, text)
     {
-        const double total = row_number(row, "total_s");
-        if (!row_is_ranked(row) || !axis_shows(total))
-            continue;
-        (*taking_part)++;
-        if (!row_is_noisy(row) && (!best || total < row_number(best, "total_s")))
-            best = row;
+        put_between(out, &lines, "<br>");
+        html_print(out, "%s", json_string_value(text));
     }
-    return best;
+    end_term(out);
 }
 
-/* Takes the name with the largest number out of the object. */
-static cell take_most(json_t *counts, int *count)
+/* What the sentences above a table of these results say. */
+static void put_fastest(FILE *out, const json_t *results)
 {
-    const char *name, *most = NULL;
-    json_t *value;
-    cell found;
+    json_t *sentences = sentences_of_fastest(results);
 
-    json_object_foreach(counts, name, value) if (!most || json_integer_value(value) >
-                                                              json_integer_value(json_object_get(counts, most))) most =
-        name;
-    *count = (int)json_integer_value(json_object_get(counts, most));
-    found = cell_print("%s", most);
-    json_object_del(counts, most);
-    return found;
-}
-
-/* On which backend how many exercises were the fastest, with their copies. */
-static void put_fastest(FILE *out, json_t *works)
-{
-    json_t *rows, *counts = json_new_object();
-    int contests = 0, unclear = 0, taking_part, count;
-    const char *key;
-
-    json_object_foreach(works, key, rows)
-    {
-        const json_t *best = fastest_of(rows, &taking_part);
-        if (taking_part < 2)
-            continue;
-        contests++;
-        unclear += !best;
-        if (best) {
-            const char *name = row_text(best, "resource");
-            json_put(counts, name, json_whole(json_integer_value(json_object_get(counts, name)) + 1));
-        }
-    }
-    if (contests > 0) {
-        const char *between = "";
-        start_term(out, "fastest, with copies");
-        while (json_object_size(counts) > 0) {
-            const cell name = take_most(counts, &count);
-            html_print(out, "%s%s in %d of %d", between, name.text, count, contests);
-            between = ", ";
-        }
-        if (unclear > 0)
-            html_print(out, "%s%d of %d too noisy to say", between, unclear, contests);
-        end_term(out);
-    }
-    json_decref(counts);
+    put_lines(out, "fastest", sentences);
+    json_decref(sentences);
 }
 
 static void put_speed_up(FILE *out, const char *term, const json_t *row)
@@ -339,23 +297,6 @@ static void put_computer(FILE *out, const json_t *machine)
     end_term(out);
 }
 
-static void put_stopped(FILE *out, const json_t *stopped)
-{
-    const json_t *text;
-    int lines = 0;
-    size_t i;
-
-    if (json_array_size(stopped) == 0)
-        return;
-    start_term(out, "ended early");
-    json_array_foreach(stopped, i, text)
-    {
-        put_between(out, &lines, "<br>");
-        html_print(out, "%s", json_string_value(text));
-    }
-    end_term(out);
-}
-
 void report_pairs_headline_write(FILE *out, const json_t *pairs)
 {
     json_t *verdicts = rows_grouped(pairs, (const char *const[]){"kernel.verdict", NULL}), *of;
@@ -377,16 +318,14 @@ void report_pairs_headline_write(FILE *out, const json_t *pairs)
 
 void report_headline_write(FILE *out, const json_t *data)
 {
-    const json_t *results = json_object_get(data, "results"), *stopped = json_object_get(data, "stopped");
-    /* Each a group of results that are compared with each other. */
-    json_t *works = rows_grouped(
-        results, (const char *const[]){"exercise", "dtype", "shape", "input_shapes", "singular_values", "let", NULL});
+    const json_t *results = json_object_get(data, "results");
+    json_t *works = rows_by_work(results);
 
     fputs("<dl class=headline>\n", out);
     put_ran(out, data);
-    put_stopped(out, stopped);
+    put_lines(out, "ended early", json_object_get(data, "stopped"));
     put_tally(out, data);
-    put_fastest(out, works);
+    put_fastest(out, results);
     put_speed_ups(out, works);
     put_limits(out, json_object_get(data, "ceilings"), json_array_size(results) > 0);
     put_computer(out, json_object_get(data, "machine"));

@@ -131,6 +131,13 @@ json_t *rows_grouped(const json_t *rows, const char *const *keys)
     return groups;
 }
 
+json_t *rows_by_work(const json_t *rows)
+{
+    static const char *const keys[] = {"exercise", "dtype", "shape", "input_shapes", "singular_values", "let", NULL};
+
+    return rows_grouped(rows, keys);
+}
+
 static bool is_scalar(const json_t *row)
 {
     return strcmp(row_text(row, "flynn_class"), "SISD") == 0;
@@ -196,7 +203,7 @@ static void rank_rows(json_t *rows)
 
 void rows_rank(json_t *rows)
 {
-    json_t *groups = rows_grouped(rows, (const char *const[]){"exercise", "singular_values", "let", NULL}), *group;
+    json_t *groups = rows_by_work(rows), *group;
     const char *key;
 
     json_object_foreach(groups, key, group) rank_rows(group);

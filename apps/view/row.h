@@ -43,12 +43,15 @@ char *row_key(const json_t *row, const char *const *keys);
 /* The rows in groups of equal row_key: an object of lists, both in the order of the rows. A new reference. */
 json_t *rows_grouped(const json_t *rows, const char *const *keys);
 
-/* Adds to each row how it compares with the ranked rows of its exercise, its `singular_values` and its `let`: `place`
- * (its place by total_s), `relative` (its total_s over the least), `speed_up` and `speed_up_with_copies` (kernel_s and
- * total_s of the scalar backend, or else of the first ranked row, over its own); null where the row itself is not
- * ranked. A noisy row has no place and no `relative`, and others are not compared with its total. Also
- * `speed_up_disturbed`, whether noise of this row or of the scalar one decides its speed-ups, and `spread`, that of its
- * totals, to each. */
+/* The rows in groups of the same work, whose times can be compared: of one exercise, dtype, shapes, `singular_values`
+ * and `let`. A new reference. */
+json_t *rows_by_work(const json_t *rows);
+
+/* Adds to each row how it compares with the ranked rows of the same work (rows_by_work): `place` (its place by
+ * total_s), `relative` (its total_s over the least), `speed_up` and `speed_up_with_copies` (kernel_s and total_s of the
+ * scalar backend, or else of the first ranked row, over its own); null where the row itself is not ranked. A noisy row
+ * has no place and no `relative`, and others are not compared with its total. Also `speed_up_disturbed`, whether noise
+ * of this row or of the scalar one decides its speed-ups, and `spread`, that of its totals, to each. */
 void rows_rank(json_t *rows);
 
 /* A list of the objects under `key` of each row, with the row's own texts, numbers and truth values added to them: the

@@ -380,14 +380,9 @@ static void add_counts(json_t *sentences, json_t *groups, const char *const *key
     json_decref(wins);
 }
 
-json_t *sentences_of(const json_t *rows)
+json_t *sentences_of_fastest(const json_t *rows)
 {
-    json_t *sentences = json_new_list();
-
-    if (json_array_size(rows) < 2)
-        return sentences;
-    add_right(sentences, rows);
-    json_t *groups = rows_grouped(rows, (const char *const[]){"exercise", "singular_values", "let", NULL}),
+    json_t *sentences = json_new_list(), *groups = rows_by_work(rows),
            *exercises = rows_grouped(rows, (const char *const[]){"exercise", NULL}),
            *resources = rows_grouped(rows, (const char *const[]){"resource", NULL});
     const bool copies = has_copies(rows);
@@ -403,6 +398,19 @@ json_t *sentences_of(const json_t *rows)
     json_decref(groups);
     json_decref(exercises);
     json_decref(resources);
+    return sentences;
+}
+
+json_t *sentences_of(const json_t *rows)
+{
+    json_t *sentences = json_new_list(), *fastest;
+
+    if (json_array_size(rows) < 2)
+        return sentences;
+    add_right(sentences, rows);
+    fastest = sentences_of_fastest(rows);
+    json_array_extend(sentences, fastest);
+    json_decref(fastest);
     return sentences;
 }
 

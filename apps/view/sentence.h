@@ -14,6 +14,9 @@
 /* A list of texts; none where there are fewer than two rows. A new reference. */
 json_t *sentences_of(const json_t *rows);
 
+/* Those on which is the fastest alone; none where nothing can be compared. A new reference. */
+json_t *sentences_of_fastest(const json_t *rows);
+
 /* Prints each on a line; only the first one, how many are right. */
 void sentences_print(const json_t *rows);
 void sentence_print_right(const json_t *rows);

@@ -29,9 +29,10 @@ typedef struct made {
     double total;                   /* 0: the same; what is more is copies */
     double spread;                  /* 0: 1 % */
     const char *exercise, *variant; /* NULL: sort, naive */
+    const char *dtype;
     enum { RIGHT, WRONG, UNCHECKED } check;
     bool emulation, noisy;
-    int block;
+    int block, size;
 } made;
 
 static json_t *make_row(const made *m)
@@ -42,6 +43,8 @@ static json_t *make_row(const made *m)
 
     json_put(row, "exercise", json_text(m->exercise ? m->exercise : "sort"));
     json_put(row, "resource", json_text(m->resource));
+    json_put(row, "dtype", json_text(m->dtype));
+    json_put(row, "shape", json_wholes((int64_t[]){m->size}, 1));
     json_put(row, "variant", json_text(m->variant ? m->variant : "naive"));
     json_put(row, "block", json_wholes((int64_t[]){m->block, m->block ? 1 : 0, m->block ? 1 : 0}, 3));
     json_put(row, "emulation", json_boolean(m->emulation));
@@ -292,6 +295,13 @@ Test(sentence, several_exercises_are_counted)
            ROW("simd", .kernel = 2, .exercise = "scan", .noisy = true),
            ROW("serial", .kernel = 8, .exercise = "select", .noisy = true),
            ROW("simd", .kernel = 8, .exercise = "select", .noisy = true));
+    /* of several documents: two sizes, two dtypes */
+    EXPECT("all 6 results are right\n"
+           "fastest: simd in 2, omp in 1 of 3 cases\n",
+           ROW("serial", .kernel = 8, .size = 100), ROW("simd", .kernel = 2, .size = 100),
+           ROW("serial", .kernel = 80, .size = 1000), ROW("omp", .kernel = 20, .size = 1000),
+           ROW("serial", .kernel = 9, .size = 100, .dtype = "f64"),
+           ROW("simd", .kernel = 3, .size = 100, .dtype = "f64"));
     EXPECT("all 4 results are right\n"
            "fastest kernel: hip-nvidia:0 in 2 of 2 exercises\n"
            "fastest with the copies: omp:16:v4 in 1, hip-nvidia:0 in 1 of 2 exercises\n",

@@ -15,6 +15,7 @@ if [ -z "$gnuplot" ]; then
 fi
 
 ok "a comparison" compare sort increment convolve --backend=serial,omp:2 --size=64 "${quick[@]}" --json=compare.json
+cp "$work/out" compare.txt
 printf '#!/bin/sh\ntouch attacked\n' >gnuplot
 chmod +x gnuplot
 PATH=":.:$PATH" ok "a gnuplot in the current folder" report compare.json -o current.html
@@ -379,8 +380,12 @@ ok "noisy results" report noisy-*.json "$saved/ceiling.json" -o noisy.html --plo
 check "a headline first" page noisy.html 's.index("what ran") < s.index("Comparison") and all(text in s for text in (
     "what ran3 exercises on 4 backends; sweep of reconstruct: 9 combinations; scaling of reconstruct on omp", "right31 of 31",
     "noisy4 of 31, marked ~", "hip-nvidia:0: 4.23 TB/s, 48.1 TFLOP/s f32, 30.9 TFLOP/s f64", "16 threads, 126 GiB", "GPUNVIDIA H200")) and tags.count("h1") == 1'
-check "noise is neither the fastest nor a speed-up" page noisy.html '"fastest, with copieship-nvidia:0 in 3 of 3" in s and
+check "noise is neither the fastest nor a speed-up" page noisy.html '"fastestfastest kernel: hip-nvidia:0 in 3 of 3 exercises" in s and
+    "fastest with the copies: hip-nvidia:0 in 2, too noisy in 1 of 3 exercises" in s and
     "largest speed-upreconstruct 1697x on hip-nvidia:0; with copies 147x" in s'
+ok "the comparison alone" report compare.json -o said.html --plots=no
+check "the headline says what the sentences above the table say" page said.html '"".join(t.partition("<dt>fastest</dt><dd>")[2].partition("</dd>")[0].replace("<br>", "").split()) ==
+    "".join(open("compare.txt").read().partition("are right\n")[2].partition("exercise ")[0].split())'
 check "what earlier versions did not record is not called quiet" page saved.html '"noisynot recorded" in s and "noisynone" not in s'
 check "why there is no GPU" page hostile.html '"GPUnone: hip-nvidia: no NVIDIA <driver> here" in s'
 check "a mark before the times of noisy rows alone, and why" page noisy.html '
