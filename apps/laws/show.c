@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "show.h"
+#include "words.h"
 
 #include "support/fail.h"
 #include "support/print.h"
@@ -12,8 +13,6 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-
-static const char *const law_names[] = {[AMDAHL] = "Amdahl", [GUSTAFSON] = "Gustafson"};
 
 /* 0 of one sample: it is taken as exact. */
 static double relative_range(const law_point *p)
@@ -51,171 +50,6 @@ void laws_fit_all(laws_found *found)
     found->fits[GUSTAFSON] = fit_to(GUSTAFSON, &found->points[found->kinds - 1]);
 }
 
-/* The sentence that is being put together. */
-typedef struct words {
-    char text[1024];
-} words;
-
-static void say(words *w, const char *format, ...) __attribute__((format(printf, 2, 3)));
-
-static void say(words *w, const char *format, ...)
-{
-    size_t used = strlen(w->text);
-    va_list arguments;
-
-    va_start(arguments, format);
-    vsnprintf(w->text + used, sizeof w->text - used, format, arguments);
-    va_end(arguments);
-}
-
-static bool is_off(const laws_found *found, const law_points *points, int i)
-{
-    return i > 0 && !scaling_describes(points->law, found->fits[points->law].fraction, &points->list[i].p);
-}
-
-/* More threads, or a larger batch, than at the point before, and no more bytes a second; where the ceiling is known,
- * not far from it, or it would be something else that does not grow. */
-static bool is_saturated(const law_points *points, int i)
-{
-    const law_point *here = &points->list[i], *before = &points->list[i - 1];
-
-    return !here->oversubscribed && !(here->percent_of_ceiling < 40) && here->p.speed_up >= 1 &&
-           here->bytes_per_s < 1.1 * before->bytes_per_s;
-}
-
-/* Faster than n times, beyond what the spread explains. */
-static bool is_superlinear(const law_point *p)
-{
-    return p->p.speed_up > 1.05 * p->p.n && p->p.speed_up - p->p.spread > p->p.n;
-}
-
-static void say_points(words *w, const laws_found *found, const law_points *points)
-{
-    const char *between = "";
-
-    for (int i = 1; i < points->count; i++) {
-        if (!is_off(found, points, i))
-            continue;
-        say(w, "%s%" PRId64 " (%+.0f %%)", between, points->list[i].n,
-            100 * scaling_deviation(points->law, found->fits[points->law].fraction, &points->list[i].p));
-        between = ", ";
-    }
-}
-
-/* The points that the law does not describe: how many are of which kind. */
-typedef struct suspects {
-    int crowded, superlinear, slower, unsteady;
-    int saturated, linked, uneven; /* the first one's place: much of its time is the link's; ranks have unlike work */
-} suspects;
-
-static suspects suspects_of(const laws_found *found, const law_points *points)
-{
-    suspects s = {0};
-
-    for (int i = 1; i < points->count; i++) {
-        const law_point *p = &points->list[i];
-        if (!is_off(found, points, i))
-            continue;
-        s.crowded += p->oversubscribed;
-        s.unsteady += p->p.spread > 0.2 * p->p.speed_up;
-        s.superlinear += is_superlinear(p);
-        s.slower += !p->oversubscribed && p->p.speed_up + p->p.spread < 1;
-        s.saturated = !s.saturated && is_saturated(points, i) ? i : s.saturated;
-        s.linked = !s.linked && p->link_share > 0.1 ? i : s.linked;
-        s.uneven = !s.uneven && p->imbalance > 1.1 ? i : s.uneven;
-    }
-    return s;
-}
-
-static bool is_by(const laws_found *found, const char *unit)
-{
-    return strcmp(found->unit, unit) == 0;
-}
-
-static void say_saturated(words *w, const laws_found *found, const law_point *p)
-{
-    const quantity rate = format_rate(p->bytes_per_s, "B/s");
-
-    if (is_by(found, "ranks"))
-        say(w,
-            " From %" PRId64
-            " ranks on GB/s hardly grow (%s): the likely cause is a memory that they share, or the link.",
-            p->n, rate.text);
-    else if (!found->processors)
-        say(w, " From a batch of %" PRId64 " on GB/s hardly grow (%s): the device is full, or limited by its memory.",
-            p->n, rate.text);
-    else if (isfinite(p->percent_of_ceiling))
-        say(w,
-            " From %" PRId64 " threads on GB/s hardly grow (%s, %.0f %% of the ceiling): memory bandwidth is the "
-            "likely cause.",
-            p->n, rate.text, p->percent_of_ceiling);
-    else
-        say(w,
-            " From %" PRId64 " threads on GB/s hardly grow (%s): memory bandwidth is the likely cause; "
-            "`flynn ceiling --backend=omp:%" PRId64 "` measures it.",
-            p->n, rate.text, p->n);
-}
-
-/* The likely causes of the deviation. */
-static void say_suspects(words *w, const laws_found *found, const law_points *points)
-{
-    suspects s = suspects_of(found, points);
-
-    if (s.crowded && is_by(found, "ranks"))
-        say(w, " Ranks without processors or a GPU of their own take turns, which no serial fraction describes.");
-    else if (s.crowded)
-        say(w, " More %s than the %d processors take turns on them, which no serial fraction describes.", found->unit,
-            found->processors);
-    if (s.linked)
-        say(w, " At n = %" PRId64 " the link takes %.0f %% of the time.", points->list[s.linked].n,
-            100 * points->list[s.linked].link_share);
-    if (s.uneven)
-        say(w, " At n = %" PRId64 " the slowest rank computes %.2f times as long as the mean.",
-            points->list[s.uneven].n, points->list[s.uneven].imbalance);
-    if (s.superlinear)
-        say(w,
-            " More than n times as fast: the likely cause is that the parts fit into caches and the whole does not.");
-    if (s.slower)
-        say(w,
-            " Slower than n = 1: the likely causes are other programs on the same processors, and parts that are too "
-            "small for the cost of starting them and waiting for them.");
-    if (s.unsteady)
-        say(w, " Spreads above 20 %% mean that other programs ran meanwhile.");
-    if (s.saturated)
-        say_saturated(w, found, &points->list[s.saturated]);
-    if (!s.crowded && !s.superlinear && !s.slower && !s.unsteady && !s.saturated && !s.linked && !s.uneven)
-        say(w,
-            " No likely cause shows: look at clock frequencies, at where memory lies (NUMA), and at other programs.");
-}
-
-enum { ENOUGH = 4 }; /* points that show whether a law holds */
-
-/* Where the law fails to describe the points, or the points to show it; "" where neither does. */
-static words failing(const laws_found *found, const law_points *points)
-{
-    const scaling_fit *fit = &found->fits[points->law];
-    words w = {""};
-
-    if (fit->points < 2 || (!fit->clipped && !fit->not_described && fit->points >= ENOUGH))
-        return w;
-    say(&w, "%s scaling:", points->kind);
-    if (fit->unclipped < 0)
-        say(&w, " the speed-up is above n, which no serial fraction explains; f = 0 is used.");
-    else if (fit->clipped)
-        say(&w, " the best serial fraction would be %.5g; it is limited to %g.", fit->unclipped, fit->fraction);
-    if (fit->points == 2)
-        say(&w, " f follows from one speed-up alone: two points cannot show whether the law holds.");
-    else if (fit->points < ENOUGH)
-        say(&w, " %d points hardly show whether the law holds; four or more would.", fit->points);
-    if (fit->not_described) {
-        say(&w, " %s's law does not describe n = ", law_names[points->law]);
-        say_points(&w, found, points);
-        say(&w, ".");
-        say_suspects(&w, found, points);
-    }
-    return w;
-}
-
 static json_t *json_point(const laws_found *found, const law_points *points, int i)
 {
     const law_point *p = &points->list[i];
@@ -238,9 +72,9 @@ static json_t *json_point(const laws_found *found, const law_points *points, int
     json_put(entry, "amdahl", json_number(scaling_value(AMDAHL, found->fits[AMDAHL].fraction, p->p.n)));
     json_put(entry, "gustafson", json_number(scaling_value(GUSTAFSON, found->fits[GUSTAFSON].fraction, p->p.n)));
     json_put(entry, "deviation", json_number(scaling_deviation(points->law, found->fits[points->law].fraction, &p->p)));
-    json_put(entry, "described", json_boolean(!is_off(found, points, i)));
+    json_put(entry, "described", json_boolean(!laws_is_off(found, points, i)));
     json_put(entry, "oversubscribed", json_boolean(p->oversubscribed));
-    if (is_by(found, "ranks")) {
+    if (laws_is_by(found, "ranks")) {
         json_put(entry, "imbalance", json_number(p->imbalance));
         json_put(entry, "link_share", json_number(p->link_share));
     }
@@ -277,7 +111,7 @@ json_t *laws_json(const laws_found *found)
     json_put(laws, "processors", found->processors ? json_whole(found->processors) : json_null());
     for (int k = 0; k < found->kinds; k++) {
         json_t *list = json_new_list();
-        words w = failing(found, &found->points[k]);
+        law_words w = laws_failing(found, &found->points[k]);
         for (int i = 0; i < found->points[k].count; i++)
             json_append(list, json_point(found, &found->points[k], i));
         json_put(laws, found->points[k].kind, list);
@@ -397,7 +231,7 @@ json_t *laws_fits(const json_t *laws)
     for (int law = AMDAHL; law <= GUSTAFSON; law++) {
         const json_t *fit = json_object_get(laws, keys[law]);
         json_t *copy = json_new_copy(fit);
-        json_put(copy, "law", json_text(law_names[law]));
+        json_put(copy, "law", json_text(laws_names[law]));
         json_append(fits, copy);
     }
     return fits;
@@ -419,13 +253,13 @@ static void show_fit(const laws_found *found, scaling_law law)
     int crowded = 0;
 
     if (points->count < 2) {
-        text_print("%s: not fitted: %d point%s of %s scaling, and a law needs two\n", law_names[law], points->count,
+        text_print("%s: not fitted: %d point%s of %s scaling, and a law needs two\n", laws_names[law], points->count,
                    points->count == 1 ? "" : "s", points->kind);
         return;
     }
     for (int i = 0; i < points->count; i++)
         crowded += points->list[i].oversubscribed;
-    text_print("%s: f = %.4f +- %.4f, fitted to %d points of %s scaling", law_names[law], fit->fraction,
+    text_print("%s: f = %.4f +- %.4f, fitted to %d points of %s scaling", laws_names[law], fit->fraction,
                fit->standard_error, fit->points, points->kind);
     if (crowded)
         text_print(", %d of them oversubscribed", crowded);
@@ -433,7 +267,7 @@ static void show_fit(const laws_found *found, scaling_law law)
         text_print("; deviation at most %.1f %%, root mean square %.1f %%", 100 * fit->largest_deviation,
                    100 * fit->rms_deviation);
     if (law == AMDAHL && fit->fraction > 0)
-        text_print("; at most %.3gx with any %s%s", 1 / fit->fraction, is_by(found, "batch") ? "" : "number of ",
+        text_print("; at most %.3gx with any %s%s", 1 / fit->fraction, laws_is_by(found, "batch") ? "" : "number of ",
                    found->unit);
     text_print("\n");
 }
