@@ -5,14 +5,25 @@
 #include "view/json.h"
 #include "view/noise.h"
 #include "view/row.h"
+#include "view/sentence.h"
 #include "view/units.h"
 
 #include <stdio.h>
 #include <string.h>
 
+/* "images", "sets of factors" */
+static cell unit_of(const json_t *batch)
+{
+    const char *source = row_text(batch, "source");
+
+    return cell_print("%.16s", strcmp(source, "factors") == 0     ? "sets of factors"
+                               : strcmp(source, "synthetic") == 0 ? "random matrices"
+                                                                  : source);
+}
+
 cell batch_title(const json_t *batch)
 {
-    const char *source = row_text(batch, "source"), *on = json_string_value(json_object_get(batch, "decompose_on"));
+    const char *on = json_string_value(json_object_get(batch, "decompose_on"));
     const json_t *shape = json_object_get(batch, "shape"), *rank = json_object_get(batch, "singular_values");
     char of_shape[48] = "", of_rank[32] = "";
 
@@ -21,11 +32,8 @@ cell batch_title(const json_t *batch)
                  json_number_value(json_array_get(shape, 1)), row_text(batch, "dtype"));
     if (json_is_number(rank))
         snprintf(of_rank, sizeof of_rank, ", rank %.0f", json_number_value(rank));
-    return cell_print("%s %.16s%s%s%s%.48s", format_count(row_number(batch, "count")).text,
-                      strcmp(source, "factors") == 0     ? "sets of factors"
-                      : strcmp(source, "synthetic") == 0 ? "random matrices"
-                                                         : source,
-                      of_shape, of_rank, on ? ", decomposed on " : "", on ? on : "");
+    return cell_print("%s %s%s%s%s%.48s", format_count(row_number(batch, "count")).text, unit_of(batch).text, of_shape,
+                      of_rank, on ? ", decomposed on " : "", on ? on : "");
 }
 
 cell batch_pipeline(const json_t *run)
@@ -66,7 +74,7 @@ const column batch_run_columns[] = {
     {.title = "wall", .key = "wall_s", .as = AS_SECONDS, .noise = "disturbed"},
     {.key = "spread"},
     {.title = "images/s", .key = "images_per_s", .as = AS_COUNT, .noise = "disturbed"},
-    {.title = "speed-up", .key = "over_one_by_one.speed_up", .as = AS_FACTOR, .noise = "disturbed"},
+    {.title = "speed-up", .key = "over_one_by_one.speed_up", .as = AS_FACTOR, .noise = "speed_up_disturbed"},
     {.title = "overlap", .key = "overlap", .as = AS_COUNT, .drop = 17},
     {.title = "bound by", .make = bound_cell},
     {.title = "link limit", .key = "link.limit_s", .as = AS_SECONDS, .drop = 27},
@@ -91,7 +99,7 @@ const column batch_stage_columns[] = {
 const column batch_law_columns[] = {
     {.key = "resource"},
     {.title = "pipeline", .make = batch_pipeline},
-    {.title = "speed-up", .key = "over_one_by_one.speed_up", .as = AS_FACTOR, .noise = "disturbed"},
+    {.title = "speed-up", .key = "over_one_by_one.speed_up", .as = AS_FACTOR, .noise = "speed_up_disturbed"},
     {.title = "workers", .key = "over_one_by_one.workers", .as = AS_COUNT},
     {.title = "serial by Amdahl", .key = "over_one_by_one.amdahl_serial_fraction", .as = AS_NUMBER},
     {.title = "limit", .key = "over_one_by_one.amdahl_limit", .as = AS_FACTOR, .drop = 24},
@@ -139,12 +147,26 @@ const char *batch_worker(const json_t *run, const json_t *stage)
     return name;
 }
 
+/* Returns whether noise decides the speed-up: that of the run, or of the device's run one-by-one. */
+static bool is_speed_up_noisy(const json_t *runs, const json_t *run)
+{
+    const json_t *other;
+    bool noisy = row_is_noisy(run);
+    size_t i;
+
+    json_array_foreach(runs, i, other) noisy =
+        noisy || (row_is_noisy(other) && strcmp(row_text(other, "pipeline"), "one-by-one") == 0 &&
+                  strcmp(row_text(other, "resource"), row_text(run, "resource")) == 0);
+    return noisy;
+}
+
 void batch_add_derived(json_t *batch)
 {
+    const json_t *runs = json_object_get(batch, "runs");
     json_t *run, *stage;
     size_t i, k;
 
-    json_array_foreach(json_object_get(batch, "runs"), i, run)
+    json_array_foreach(runs, i, run)
     {
         const fl_bench_statistics wall = row_statistics(json_object_get(run, "times_s"));
         json_put(run, "spread", json_number(statistics_spread(&wall)));
@@ -156,4 +178,75 @@ void batch_add_derived(json_t *batch)
             json_put(stage, "bytes_per_s", bytes > 0 ? json_number(bytes / busy) : json_null());
         }
     }
+    json_array_foreach(runs, i, run) json_put(run, "speed_up_disturbed", json_boolean(is_speed_up_noisy(runs, run)));
+}
+
+/* "all 6 images are right"; "4 of 6 images are right, 1 failed, 1 existed already". Those that existed already are not
+ * looked at. "": none was done. */
+static cell right_text(const json_t *batch, const json_t *run)
+{
+    const double all = row_number(batch, "count"), done = row_number(run, "done"), failed = row_number(run, "failed"),
+                 there = row_number(run, "already_there");
+    cell others = {""};
+
+    if (!row_is_right(run) && failed == 0 && !(row_number(run, "dropped") > 0))
+        return cell_print("the results are wrong");
+    if (failed > 0)
+        others = cell_print(", %s failed", format_count(failed).text);
+    if (there > 0)
+        others = cell_print("%s, %s existed already", others.text, format_count(there).text);
+    if (done == all && all > 1)
+        return cell_print("%s %s are right", all == 2 ? "both" : cell_print("all %s", format_count(all).text).text,
+                          unit_of(batch).text);
+    return done > 0 && all > 1 ? cell_print("%s of %s %s are right%s", format_count(done).text, format_count(all).text,
+                                            unit_of(batch).text, others.text)
+                               : (cell){""};
+}
+
+/* "the busiest is decompose (CPU), 97 % of the time"; "" of noise and emulations. */
+static cell busiest_text(const json_t *run)
+{
+    const double part = row_number(run, "bound_utilization");
+
+    if (!(part > 0) || row_is_noisy(run) || json_is_true(json_object_get(run, "emulation")))
+        return (cell){""};
+    return cell_print("the busiest is %.40s (%.10s), %.0f %% of the time", row_text(run, "bound_by"),
+                      row_text(run, "bound"), 100 * part);
+}
+
+/* Complete runs, which are compared by their wall times; the pipeline is their variant. */
+static json_t *contest_of(const json_t *runs)
+{
+    json_t *rows = json_new_list(), *run;
+    size_t i;
+
+    json_array_foreach(runs, i, run)
+    {
+        if (row_number(run, "dropped") > 0 || json_is_string(json_object_get(run, "ended_by")) ||
+            json_is_true(json_object_get(run, "interrupted")))
+            continue;
+        json_t *row = json_new_copy(run);
+        json_put(row, "variant", json_text(batch_pipeline(run).text));
+        json_append(rows, row);
+    }
+    return rows;
+}
+
+json_t *batch_sentences(const json_t *batch)
+{
+    const json_t *runs = json_object_get(batch, "runs"), *only = json_array_get(runs, 0);
+    json_t *sentences = sentences_of_right(runs);
+
+    if (json_array_size(runs) == 1) {
+        const cell texts[] = {right_text(batch, only), busiest_text(only)};
+        for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+            if (*texts[i].text)
+                json_append(sentences, json_text(texts[i].text));
+        return sentences;
+    }
+    json_t *rows = contest_of(runs), *fastest = sentences_by(rows, "wall", "done", "cases");
+    json_array_extend(sentences, fastest);
+    json_decref(fastest);
+    json_decref(rows);
+    return sentences;
 }

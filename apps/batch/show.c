@@ -11,6 +11,7 @@
 #include "view/json.h"
 #include "view/noise.h"
 #include "view/row.h"
+#include "view/sentence.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -270,6 +271,7 @@ static void show_text(const batch_command *c, const json_t *batch)
     json_t *stages = rows_within(runs, "stages");
 
     text_print("batch: %s\n", batch_title(batch).text);
+    sentences_print(batch_sentences(batch), NULL);
     show_table(batch_run_columns, runs);
     show_table(batch_stage_columns, stages);
     show_table(batch_memory_columns, runs);

@@ -216,7 +216,7 @@ static void show(const json_t *document, table_style style, const char *file)
     json_t *entry;
 
     const json_t *rows = json_object_get(document, "results");
-    sentences_print(rows);
+    sentences_print(sentences_of(rows), NULL);
     if (style == TABLE_MARKDOWN && json_array_size(rows) > 1)
         text_print("\n");
     columns_print(columns_of(IN_COMPARE, rows), rows, style, stdout);

@@ -487,7 +487,7 @@ int command_laws(int argc, char **argv)
     document = (batch ? measure_batch : measure_exercise)(&common, &own, &found);
     json_put(document, "laws", laws_json(&found));
     if (results_write(&common, document)) {
-        laws_show(&found, json_object_get(document, "laws"));
+        laws_show(&found, json_object_get(document, "laws"), json_object_get(document, "results"));
         stopped_print(document);
     }
     json_decref(document);

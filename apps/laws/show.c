@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 #include "show.h"
-#include "words.h"
 
 #include "support/fail.h"
 #include "support/print.h"
 #include "view/json.h"
 #include "view/noise.h"
 #include "view/row.h"
+#include "view/sentence.h"
 #include "view/units.h"
 
 #include <inttypes.h>
@@ -272,13 +272,15 @@ static void show_fit(const laws_found *found, scaling_law law)
     text_print("\n");
 }
 
-void laws_show(const laws_found *found, const json_t *laws)
+void laws_show(const laws_found *found, const json_t *laws, const json_t *results)
 {
     const json_t *remarks = json_object_get(laws, "remarks"), *remark;
     size_t i;
 
     text_print("%s on %s (%s%s)\n", found->exercise, found->backend, found->device,
                found->emulation ? "; an emulation: its times mean nothing" : "");
+    sentences_print(sentences_of_right(results), NULL);
+    sentences_print(laws_sentences(laws), NULL);
     show_table(laws);
     for (int law = AMDAHL; law <= GUSTAFSON; law++)
         show_fit(found, (scaling_law)law);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "words.h"
 
+#include "view/cells.h"
 #include "view/json.h"
 #include "view/row.h"
 #include "view/units.h"
@@ -170,4 +171,126 @@ law_words laws_failing(const laws_found *found, const law_points *points)
         say_suspects(&w, found, points);
     }
     return w;
+}
+
+/* What the sentences call the points of a kind of scaling: "strong scaling: 4 threads are the fastest, 3.10 +- 0.12
+ * times as fast as 1 (78 % of n)". */
+typedef struct kind_words {
+    const char *kind, *title;
+    const char *best, *than; /* "are the fastest," ... "as fast as 1" */
+    const char *one, *none;  /* no number "is" "faster than 1" */
+    const char *verb, *how;  /* two "are" ... "as fast" */
+} kind_words;
+
+static const kind_words kind_texts[] = {
+    {"strong", "strong scaling", "are the fastest,", "as fast as 1", "is", "faster than 1", "are", "as fast"},
+    {"weak", "weak scaling", "get the most done,", "as much as 1 in the same time", "gets", "more done than 1", "get",
+     "as much done"},
+    {"batch", "batches", "at once get the most done,", "as much as 1 in the same time", "gets", "more done than 1",
+     "at once get", "as much done"},
+};
+
+/* Half of the spread, which is that of both times. */
+static double least_speed_up(const json_t *point)
+{
+    return row_number(point, "speed_up") - row_number(point, "speed_up_spread") / 2;
+}
+
+static double most_speed_up(const json_t *point)
+{
+    return row_number(point, "speed_up") + row_number(point, "speed_up_spread") / 2;
+}
+
+/* Returns whether the point's speed-up can be relied on: n = 1 is what others are compared with. */
+static bool is_point_steady(const json_t *point)
+{
+    return row_number(point, "n") > 1 && row_number(point, "speed_up") > 0 &&
+           !row_is_marked(point, "speed_up_disturbed");
+}
+
+static const json_t *best_point(const json_t *points)
+{
+    const json_t *best = NULL, *point;
+    size_t i;
+
+    json_array_foreach(points, i, point) if (is_point_steady(point) &&
+                                             (!best || row_number(point, "speed_up") > row_number(best, "speed_up")))
+        best = point;
+    return best;
+}
+
+/* "3.10 +- 0.12 times", as the table has it; of points with a single sample, whose spread nobody knows, "3.10 times".
+ */
+static cell times_cell(const json_t *point)
+{
+    const double spread = row_number(point, "speed_up_spread");
+
+    return json_is_number(json_object_get(point, "spread"))
+               ? cell_print("%.2f +- %.2f times", row_number(point, "speed_up"), spread)
+               : cell_print("%.2f times", row_number(point, "speed_up"));
+}
+
+/* Adds the n of those points for which `is` holds: "; 2, 3 may be as good". */
+static void say_which(law_words *w, const json_t *points, const json_t *best,
+                      bool (*is)(const json_t *, const json_t *), const char *before, const char *after)
+{
+    const char *between = before;
+    const json_t *point;
+    size_t i;
+
+    json_array_foreach(points, i, point)
+    {
+        if (!is(point, best))
+            continue;
+        say(w, "%s%.0f", between, row_number(point, "n"));
+        between = ", ";
+    }
+    if (between != before)
+        say(w, "%s", after);
+}
+
+static bool may_be_as_good(const json_t *point, const json_t *best)
+{
+    return point != best && is_point_steady(point) && most_speed_up(point) >= least_speed_up(best);
+}
+
+static bool is_noisy(const json_t *point, const json_t *best)
+{
+    (void)best;
+    return row_is_noisy(point);
+}
+
+static void add_kind(json_t *sentences, const json_t *laws, const kind_words *k)
+{
+    const json_t *points = json_object_get(laws, k->kind), *best = best_point(points);
+    const bool batches = strcmp(k->kind, "batch") == 0;
+    const cell unit = batches ? (cell){""} : cell_print(" %.16s", row_text(laws, "unit"));
+    law_words w = {""};
+
+    if (json_array_size(points) < 2)
+        return;
+    say(&w, "%s: ", k->title);
+    if (!best) {
+        say(&w, "too noisy to say how it grows");
+    } else if (least_speed_up(best) > 1) {
+        say(&w, "%.0f%s %s %s %s (%s of n)", row_number(best, "n"), unit.text, k->best, times_cell(best).text, k->than,
+            format_percent(row_number(best, "efficiency")).text);
+        say_which(&w, points, best, may_be_as_good, "; ", " may be as good");
+    } else {
+        say(&w, "%s%s %s %s%s", batches ? "no batch" : "no number of", unit.text, k->one,
+            most_speed_up(best) < 1 ? "" : "clearly ", k->none);
+        say(&w, ": %.0f%s %s %s %s", row_number(best, "n"), unit.text, k->verb, times_cell(best).text, k->how);
+    }
+    say_which(&w, points, best, is_noisy, "; noisy, and not ranked: n = ", "");
+    json_append(sentences, json_text(w.text));
+}
+
+json_t *laws_sentences(const json_t *laws)
+{
+    json_t *sentences = json_new_list();
+
+    for (size_t i = 0; i < sizeof kind_texts / sizeof *kind_texts && !json_is_true(json_object_get(laws, "emulation"));
+         i++)
+        add_kind(sentences, laws, &kind_texts[i]);
+    return sentences;
 }

@@ -406,7 +406,7 @@ static void show_wrong(const measurement *m)
 static void show_table(const result_list *results, const exercise *e, const json_t *rows)
 {
     text_print("%s\n", e->title);
-    sentences_print(rows);
+    sentences_print(sentences_of(rows), NULL);
     columns_print(columns_of(IN_RUN, rows), rows, TABLE_TEXT, stdout);
     noise_print(rows, NULL);
     for (int i = 0; i < results->count; i++) {

@@ -12,6 +12,7 @@
 #include "support/progress.h"
 #include "support/statistics.h"
 #include "view/json.h"
+#include "view/noise.h"
 #include "view/row.h"
 
 #include <inttypes.h>
@@ -241,6 +242,7 @@ static json_t *json_row(const slice_session *s, const fl_bench *bench)
     const double bytes = (double)bytes_from(a, part->shape, 0);
     const double copied = s->choice == SLICE_WHOLE ? (double)host_array_bytes(a) : bytes;
     json_t *row = json_new_object();
+    fl_bench_result result;
 
     json_put(row, "exercise", json_text("slice"));
     results_put_device(row, s->backend->requested, device);
@@ -254,6 +256,8 @@ static json_t *json_row(const slice_session *s, const fl_bench *bench)
     json_put(row, "host_memory", json_text(memory));
     json_put(row, "open_s", json_number(device->open_s));
     put_all_times(row, s, bench);
+    must(fl_bench_result_get(bench, 0, &result));
+    noise_put(row, result.disturbed);
     json_put(row, "bytes", json_number(bytes));
     json_put(row, "bytes_copied", json_number(copied));
     json_put(row, "row_bytes", json_number((double)bytes_from(a, part->shape, row_dimension(a, part))));

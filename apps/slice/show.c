@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: MIT
  *
- * show.c - the table of slice: places by time, and the speed-up over copying the whole array.
+ * show.c - the table of slice and the sentences above it: places by time, and the speed-up over copying the whole
+ * array.
  */
 #include "slice.h"
 
 #include "run/results.h"
 #include "view/columns.h"
 #include "view/json.h"
+#include "view/noise.h"
 #include "view/row.h"
+#include "view/sentence.h"
 #include "view/units.h"
 #include "support/print.h"
 
@@ -23,14 +26,15 @@ void slice_rank(json_t *rows, size_t first)
     for (size_t i = first; i < json_array_size(rows); i++) {
         json_t *row = json_array_get(rows, i);
         double total = row_number(row, "total_s"), speed_up = row_number(whole, "total_s") / total;
-        bool ranked = row_is_ranked(row);
+        bool ranked = row_is_ranked(row), placed = ranked && !row_is_noisy(row);
         int place = 1;
         for (size_t j = first; j < json_array_size(rows); j++) {
             const json_t *other = json_array_get(rows, j);
-            place += row_is_ranked(other) && row_number(other, "total_s") < total;
+            place += row_is_ranked(other) && !row_is_noisy(other) && row_number(other, "total_s") < total;
         }
-        json_put(row, "place", ranked ? json_whole(place) : json_null());
+        json_put(row, "place", placed ? json_whole(place) : json_null());
         json_put(row, "speed_up_over_whole", json_number(ranked && row_is_ranked(whole) ? speed_up : (double)NAN));
+        json_put(row, "speed_up_disturbed", json_boolean(row_is_noisy(row) || row_is_noisy(whole)));
     }
 }
 
@@ -58,19 +62,24 @@ __attribute__((format(printf, 3, 4))) static void say(json_t *lines, const json_
     json_append(lines, json_text(line));
 }
 
-/* "serial: view is faster than whole for 7 of 9 slices (columns: from 1.20 MiB on)". The size at which both choices are
- * equal is interpolated between two slices of one kind, on a line with both axes logarithmic. */
+/* "serial: view is faster than whole for 7 of 9 slices, 1 noisy (columns: from 1.20 MiB on)". The size at which both
+ * choices are equal is interpolated between two slices of one kind, on a line with both axes logarithmic. Noisy times
+ * show neither. */
 static void say_who_wins(json_t *lines, device_rows all, slice_choice choice, slice_choice other)
 {
     double last_bytes = 0, last = 0;
     const char *last_kind = "";
-    char places[128] = "";
-    int wins = 0;
+    char places[128] = "", unknown[32] = "";
+    int wins = 0, noisy = 0;
 
     for (int i = 0; i < all.slices; i++) {
         const json_t *row = row_of(all, i, choice);
         const char *kind = row_text(row, "kind");
         const size_t used = strlen(places);
+        if (row_is_noisy(row) || row_is_noisy(row_of(all, i, other))) {
+            noisy++;
+            continue;
+        }
         double bytes = row_number(row, "bytes");
         double advantage = log(row_number(row_of(all, i, other), "total_s") / row_number(row, "total_s"));
         double meet = last_bytes * pow(bytes / last_bytes, last / (last - advantage));
@@ -82,9 +91,11 @@ static void say_who_wins(json_t *lines, device_rows all, slice_choice choice, sl
         last_bytes = bytes;
         last_kind = kind;
     }
-    say(lines, row_of(all, 0, choice), "%s is faster than %s for %d of %d slice%s%s%s",
+    if (noisy)
+        snprintf(unknown, sizeof unknown, ", %d noisy", noisy);
+    say(lines, row_of(all, 0, choice), "%s is faster than %s for %d of %d slice%s%s%s%s",
         row_text(row_of(all, 0, choice), "variant"), row_text(row_of(all, 0, other), "variant"), wins, all.slices,
-        all.slices == 1 ? "" : "s", places, *places ? ")" : "");
+        all.slices == 1 ? "" : "s", unknown, places, *places ? ")" : "");
 }
 
 static quantity rate_of(const json_t *row)
@@ -124,16 +135,29 @@ const column slice_columns[] = {
     {.title = "way", .key = "variant"},
     {.title = "bytes", .key = "bytes", .as = AS_BYTES},
     {.title = "row bytes", .key = "row_bytes", .as = AS_BYTES, .drop = 14},
-    {.title = "pack", .key = "kernel_s", .as = AS_SECONDS, .drop = 15},
-    {.title = "copy", .key = "d2h_s", .as = AS_SECONDS, .drop = 19},
-    {.title = "host", .key = "host_s", .as = AS_SECONDS, .drop = 16},
+    {.title = "pack", .key = "kernel_s", .as = AS_SECONDS, .drop = 15, .noise = "disturbed"},
+    {.title = "copy", .key = "d2h_s", .as = AS_SECONDS, .drop = 19, .noise = "disturbed"},
+    {.title = "host", .key = "host_s", .as = AS_SECONDS, .drop = 16, .noise = "disturbed"},
     {.key = "total_s"},
-    {.title = "copy GB/s", .key = "copy_gbytes_per_s", .as = AS_COUNT, .drop = 21},
-    {.title = "over whole", .key = "speed_up_over_whole", .as = AS_FACTOR},
+    {.title = "copy GB/s", .key = "copy_gbytes_per_s", .as = AS_COUNT, .drop = 21, .noise = "disturbed"},
+    {.title = "over whole", .key = "speed_up_over_whole", .as = AS_FACTOR, .noise = "speed_up_disturbed"},
     {.title = "place", .key = "place", .as = AS_NUMBER, .drop = 3},
     {.title = "check", .as = AS_CHECK},
     {0},
 };
+
+/* How many results are right, and of each device which choice is the fastest. */
+static void show_sentences(const json_t *rows)
+{
+    json_t *devices = rows_grouped(rows, (const char *const[]){"resource", NULL}), *of;
+    const bool several = json_object_size(devices) > 1;
+    const char *key;
+
+    sentences_print(sentences_of_right(rows), NULL);
+    json_object_foreach(devices, key, of) sentences_print(sentences_by(of, "total", "slice", "slices"),
+                                                          several ? row_text(json_array_get(of, 0), "resource") : NULL);
+    json_decref(devices);
+}
 
 void slice_show(json_t *rows, json_t *lines, const host_array *a, const backend_list *backends,
                 const common_options *common)
@@ -145,7 +169,9 @@ void slice_show(json_t *rows, json_t *lines, const host_array *a, const backend_
     if (results_write(common, document)) {
         text_print("slice: of %s %s, %s\n", format_shape(a->ndim, a->shape).text, fl_dtype_name(a->dtype),
                    format_bytes((double)host_array_bytes(a)).text);
+        show_sentences(rows);
         columns_print(slice_columns, rows, TABLE_TEXT, stdout);
+        noise_print(rows, NULL);
         json_array_foreach(lines, i, line)
         {
             text_print("%s\n", json_string_value(line));

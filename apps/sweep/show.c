@@ -304,7 +304,7 @@ void sweep_table_show(const json_t *document)
     size_t i;
     json_t *entry;
 
-    sentence_print_right(rows);
+    sentences_print(sentences_of_right(rows), NULL);
     json_array_foreach(json_object_get(document, "best"), i, entry) show_best(rows, entry);
     show_without_best(rows);
     columns_print(sweep_columns, rows, TABLE_TEXT, stdout);

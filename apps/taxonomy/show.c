@@ -5,6 +5,7 @@
 #include "view/json.h"
 #include "view/noise.h"
 #include "view/row.h"
+#include "view/sentence.h"
 #include "view/units.h"
 #include "support/print.h"
 
@@ -73,7 +74,7 @@ cell taxonomy_title(const json_t *taxonomy)
                       row_text(taxonomy, "dtype"));
 }
 
-void taxonomy_show(const json_t *taxonomy)
+void taxonomy_show(const json_t *taxonomy, const json_t *results)
 {
     const json_t *steps = json_object_get(taxonomy, "steps"), *first = json_array_get(steps, 0),
                  *misd = json_object_get(taxonomy, "misd");
@@ -81,6 +82,7 @@ void taxonomy_show(const json_t *taxonomy)
     json_t *rows = taxonomy_misd(misd, columns);
 
     text_print("%s: the same operation by Flynn's classes\n", taxonomy_title(taxonomy).text);
+    sentences_print(sentences_of(results), NULL);
     columns_print(taxonomy_step_columns, steps, TABLE_TEXT, stdout);
     noise_print(steps, NULL);
     text_print("step, with copies: the kernel and the total of the step before over this one's\n");
@@ -92,6 +94,7 @@ void taxonomy_show(const json_t *taxonomy)
         text_print("no GPU shows SIMT here: %s\n", row_text(taxonomy, "no_gpu"));
     text_print("\n");
     text_print("MISD: %s\n", row_text(misd, "means"));
+    sentences_print(sentences_of_right(rows), NULL);
     text_print("On %s; a cell is the largest difference of two answers:\n", row_text(misd, "resource"));
     columns_print(columns, rows, TABLE_TEXT, stdout);
     json_decref(rows);

@@ -17,5 +17,5 @@ json_t *taxonomy_misd(const json_t *misd, column *columns);
 /* "convolve1d, 20014 f32" */
 cell taxonomy_title(const json_t *taxonomy);
 
-/* Prints the document's key "taxonomy". */
-void taxonomy_show(const json_t *taxonomy);
+/* Prints the document's key "taxonomy", and what its "results" show in sentences. */
+void taxonomy_show(const json_t *taxonomy, const json_t *results);

@@ -319,7 +319,7 @@ int command_taxonomy(int argc, char **argv)
         note("--max-time: the time was over before the last pass: %zu steps and %zu answers are there",
              json_array_size(steps), json_array_size(json_object_get(misd, "answers")));
     if (results_write(&common, document))
-        taxonomy_show(taxonomy);
+        taxonomy_show(taxonomy, json_object_get(document, "results"));
     right = !rows_have_wrong(steps) && !rows_have_wrong(json_object_get(misd, "answers"));
     exercise_free(&e);
     json_decref(document);

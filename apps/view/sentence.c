@@ -165,10 +165,11 @@ static bool is_ranked_but_noisy(const json_t *row)
     return row_is_ranked(row) && row_is_noisy(row);
 }
 
-/* Of a row without samples all times are its median. */
+/* The times of a row that has one quantity alone are a list. Of a row without samples all times are its median. */
 static fl_bench_statistics times_of(const json_t *row, const char *quantity)
 {
-    fl_bench_statistics s = row_times(row, quantity);
+    const json_t *times = json_object_get(row, "times_s");
+    fl_bench_statistics s = json_is_array(times) ? row_statistics(times) : row_times(row, quantity);
     char key[32];
 
     if (s.count == 0) {
@@ -302,24 +303,23 @@ static void add_noisy(json_t *sentences, const json_t *rows, const char *const *
     json_decref(noisy);
 }
 
-/* The sentences about rows of the same work. */
-static void add_fastest(json_t *sentences, const json_t *rows)
+/* The sentences about rows of the same work, by that quantity; if `copies`, by the kernel first. */
+static void add_fastest(json_t *sentences, const json_t *rows, const char *quantity, bool copies)
 {
     json_t *ranked = rows_with(rows, row_is_ranked);
     const char *const *keys = keys_of(ranked);
-    const bool copies = has_copies(ranked);
-    outcome kernel = outcome_of(ranked, "kernel"), total = outcome_of(ranked, "total");
+    outcome kernel = outcome_of(ranked, "kernel"), all = outcome_of(ranked, quantity);
 
-    if (total.next && kernel.next && copies) {
+    if (all.next && kernel.next && copies) {
         add(sentences, fastest_text(&kernel, keys, "kernel", " by the kernel"));
-        add_with_copies(sentences, &kernel, &total, keys);
-    } else if (total.next) {
-        add(sentences, fastest_text(&total, keys, "total", ""));
+        add_with_copies(sentences, &kernel, &all, keys);
+    } else if (all.next) {
+        add(sentences, fastest_text(&all, keys, quantity, ""));
     }
     if (json_array_size(ranked) > 1)
-        add_noisy(sentences, ranked, keys, total.next);
+        add_noisy(sentences, ranked, keys, all.next);
     json_decref(kernel.ties);
-    json_decref(total.ties);
+    json_decref(all.ties);
     json_decref(ranked);
 }
 
@@ -380,16 +380,35 @@ static void add_counts(json_t *sentences, json_t *groups, const char *const *key
     json_decref(wins);
 }
 
+/* Which keys name the winners of several groups. */
+static const char *const *keys_of_wins(const json_t *rows)
+{
+    json_t *resources = rows_grouped(rows, (const char *const[]){"resource", NULL});
+    const char *const *keys = name_keys[json_object_size(resources) > 1 ? 0 : 1];
+
+    json_decref(resources);
+    return keys;
+}
+
+json_t *sentences_of_right(const json_t *rows)
+{
+    json_t *sentences = json_new_list();
+
+    if (json_array_size(rows) >= 2)
+        add_right(sentences, rows);
+    return sentences;
+}
+
 json_t *sentences_of_fastest(const json_t *rows)
 {
     json_t *sentences = json_new_list(), *groups = rows_by_work(rows),
-           *exercises = rows_grouped(rows, (const char *const[]){"exercise", NULL}),
-           *resources = rows_grouped(rows, (const char *const[]){"resource", NULL});
+           *exercises = rows_grouped(rows, (const char *const[]){"exercise", NULL});
     const bool copies = has_copies(rows);
     const char *of = json_object_size(exercises) == json_object_size(groups) ? "exercises" : "cases";
-    const char *const *keys = name_keys[json_object_size(resources) > 1 ? 0 : 1];
+    const char *const *keys = keys_of_wins(rows);
+
     if (json_object_size(groups) == 1) {
-        add_fastest(sentences, rows);
+        add_fastest(sentences, rows, "total", copies);
     } else {
         add_counts(sentences, groups, keys, of, copies ? "kernel" : "total", copies ? "fastest kernel" : "fastest");
         if (copies)
@@ -397,38 +416,39 @@ json_t *sentences_of_fastest(const json_t *rows)
     }
     json_decref(groups);
     json_decref(exercises);
-    json_decref(resources);
     return sentences;
 }
 
 json_t *sentences_of(const json_t *rows)
 {
-    json_t *sentences = json_new_list(), *fastest;
+    json_t *sentences = sentences_of_right(rows), *fastest;
 
-    if (json_array_size(rows) < 2)
-        return sentences;
-    add_right(sentences, rows);
-    fastest = sentences_of_fastest(rows);
-    json_array_extend(sentences, fastest);
-    json_decref(fastest);
+    if (json_array_size(rows) >= 2) {
+        fastest = sentences_of_fastest(rows);
+        json_array_extend(sentences, fastest);
+        json_decref(fastest);
+    }
     return sentences;
 }
 
-static void print_first(const json_t *rows, size_t most)
+json_t *sentences_by(const json_t *rows, const char *quantity, const char *work, const char *of)
 {
-    json_t *sentences = sentences_of(rows), *one;
+    json_t *sentences = json_new_list(), *groups = rows_grouped(rows, (const char *const[]){work, NULL});
+
+    if (json_object_size(groups) == 1)
+        add_fastest(sentences, rows, quantity, false);
+    else
+        add_counts(sentences, groups, keys_of_wins(rows), of, quantity, "fastest");
+    json_decref(groups);
+    return sentences;
+}
+
+void sentences_print(json_t *sentences, const char *about)
+{
+    const json_t *one;
     size_t i;
 
-    json_array_foreach(sentences, i, one) if (i < most) text_print("%s\n", json_string_value(one));
+    json_array_foreach(sentences, i, one)
+        text_print("%s%s%s\n", about ? about : "", about ? ": " : "", json_string_value(one));
     json_decref(sentences);
-}
-
-void sentences_print(const json_t *rows)
-{
-    print_first(rows, SIZE_MAX);
-}
-
-void sentence_print_right(const json_t *rows)
-{
-    print_first(rows, 1);
 }

@@ -11,15 +11,20 @@
 
 #include <jansson.h>
 
-/* A list of texts; none where there are fewer than two rows. A new reference. */
+/* Lists of texts, new references: how many results are right, and which is the fastest. None where there are fewer than
+ * two rows. */
 json_t *sentences_of(const json_t *rows);
 
-/* Those on which is the fastest alone; none where nothing can be compared. A new reference. */
+/* One of the two alone. sentences_of_fastest has none where nothing can be compared. */
+json_t *sentences_of_right(const json_t *rows);
 json_t *sentences_of_fastest(const json_t *rows);
 
-/* Prints each on a line; only the first one, how many are right. */
-void sentences_print(const json_t *rows);
-void sentence_print_right(const json_t *rows);
+/* The latter of rows that are compared by another quantity ("wall") where they have the same value of the key `work`;
+ * `of`: what several such values are ("slices"). */
+json_t *sentences_by(const json_t *rows, const char *quantity, const char *work, const char *of);
+
+/* Prints each on a line, after "ABOUT: " unless that is NULL, and frees the list. */
+void sentences_print(json_t *sentences, const char *about);
 
 typedef struct speed_text {
     char text[64];

@@ -2,6 +2,8 @@
  *
  * test_sentence.c - what is said above a table of made rows. Medians and quartiles are those of numpy.percentile.
  */
+#include "batch/columns.h"
+#include "laws/words.h"
 #include "view/sentence.h"
 #include "view/json.h"
 
@@ -61,10 +63,10 @@ static json_t *make_row(const made *m)
     return row;
 }
 
-/* The sentences as lines; to be freed. */
-static char *lines_of(const json_t *rows)
+/* Sentences, which are freed, as lines; to be freed. */
+static char *joined(json_t *sentences)
 {
-    json_t *sentences = sentences_of(rows), *one;
+    const json_t *one;
     char *text = calloc(1, 4096);
     size_t i;
 
@@ -75,6 +77,19 @@ static char *lines_of(const json_t *rows)
     }
     json_decref(sentences);
     return text;
+}
+
+static char *lines_of(const json_t *rows)
+{
+    return joined(sentences_of(rows));
+}
+
+static void expect_joined(json_t *sentences, const char *expected)
+{
+    char *said = joined(sentences);
+
+    cr_expect(strcmp(said, expected) == 0, "expected\n%sgot\n%s", expected, said);
+    free(said);
 }
 
 /* The rows say so, and say the same when they come from a file. */
@@ -306,4 +321,122 @@ Test(sentence, several_exercises_are_counted)
            "fastest kernel: hip-nvidia:0 in 2 of 2 exercises\n"
            "fastest with the copies: omp:16:v4 in 1, hip-nvidia:0 in 1 of 2 exercises\n",
            CORES(40), GPU(1, 50), ROW("omp:16:v4", .kernel = 40), ROW("hip-nvidia:0", .kernel = 1, .total = 20));
+}
+
+/* Rows of slices: the time to the host decides, not that of packing. */
+static json_t *make_slices(const made *list, int count, const char *const *slices)
+{
+    json_t *rows = json_new_list();
+
+    for (int i = 0; i < count; i++) {
+        json_t *row = make_row(&list[i]);
+        json_put(row, "slice", json_text(slices[i]));
+        json_append(rows, row);
+    }
+    return rows;
+}
+
+Test(sentence, of_slices_each_way_wins_some)
+{
+#define WAY(name, ms, noise) ROW("serial", .variant = name, .kernel = 0.1, .total = ms, .noisy = noise)
+    const made list[] = {WAY("whole", 8, false), WAY("view", 2, false), WAY("whole", 8, false), WAY("view", 9, false),
+                         WAY("whole", 8, false), WAY("view", 8, false), WAY("whole", 8, false), WAY("view", 1, true)};
+    json_t *rows = make_slices(list, 8, (const char *const[]){"a", "a", "b", "b", "c", "c", "d", "d"}),
+           *one = make_slices(list, 2, (const char *const[]){"a", "a"});
+
+    expect_joined(sentences_by(rows, "total", "slice", "slices"),
+                  "fastest: view in 1, whole in 1, no clear winner in 1, too noisy in 1 of 4 slices\n");
+    expect_joined(sentences_by(one, "total", "slice", "slices"),
+                  "view is the fastest: 4.00 +- 0.06 times as fast as whole\n");
+    json_decref(rows);
+    json_decref(one);
+}
+
+/* A run of a batch: `passes` equal ones; 0: three that vary by more than half. */
+static json_t *make_run(const char *pipeline, double wall, int passes, int done, int failed, int dropped)
+{
+    const double same[] = {wall, wall, wall, wall}, apart[] = {wall / 4, wall, 4 * wall};
+    json_t *times = passes ? json_numbers(same, passes) : json_numbers(apart, 3);
+
+    return json_pack("{s:s, s:s, s:i, s:i, s:i, s:i, s:{s:b}, s:b, s:f, s:o, s:s, s:s, s:f, s:[]}", "resource",
+                     "simd:v4", "pipeline", pipeline, "done", done, "failed", failed, "dropped", dropped,
+                     "already_there", 0, "check", "ok", failed == 0, "emulation", 0, "wall_s", wall, "times_s", times,
+                     "bound", "CPU", "bound_by", "decompose", "bound_utilization", 0.97, "stages");
+}
+
+static void expect_batch(const char *expected, json_t *runs)
+{
+    json_t *batch = json_pack("{s:s, s:i, s:o}", "source", "images", "count", 6, "runs", runs);
+
+    batch_add_derived(batch);
+    expect_joined(batch_sentences(batch), expected);
+    json_decref(batch);
+}
+
+Test(sentence, of_a_batch)
+{
+    expect_batch("all 6 images are right\nthe busiest is decompose (CPU), 97 % of the time\n",
+                 json_pack("[o]", make_run("full", 1, 1, 6, 0, 0)));
+    expect_batch("4 of 6 images are right, 2 failed\nthe busiest is decompose (CPU), 97 % of the time\n",
+                 json_pack("[o]", make_run("full", 1, 1, 4, 2, 0)));
+    expect_batch("all 6 images are right\n", json_pack("[o]", make_run("full", 1, 0, 6, 0, 0)));
+    expect_batch("all 3 results are right\n"
+                 "full is the fastest: 2.000 +- 0.001 times as fast as pinned\n",
+                 json_pack("[o, o, o]", make_run("one-by-one", 8, 4, 6, 0, 0), make_run("pinned", 4, 4, 6, 0, 0),
+                           make_run("full", 2, 4, 6, 0, 0)));
+    /* a noisy run, and one that ended early and so took less time */
+    expect_batch("all 4 results are right\n"
+                 "pinned is the fastest of those that are steady: 2.000 +- 0.001 times as fast as one-by-one\n"
+                 "noisy, and not ranked: full\n",
+                 json_pack("[o, o, o, o]", make_run("one-by-one", 8, 4, 6, 0, 0), make_run("pinned", 4, 4, 6, 0, 0),
+                           make_run("full", 2, 0, 6, 0, 0), make_run("streams", 1, 4, 3, 0, 3)));
+}
+
+/* A point of a law; noise of the first one is in every speed-up. */
+static json_t *make_point(int n, double speed_up, double spread, bool noisy, bool speed_up_noisy)
+{
+    return json_pack("{s:i, s:f, s:f, s:f, s:f, s:o, s:b}", "n", n, "speed_up", speed_up, "speed_up_spread", spread,
+                     "efficiency", speed_up / n, "spread", 0.1, "disturbed", json_text(noisy ? "others" : NULL),
+                     "speed_up_disturbed", speed_up_noisy);
+}
+
+static void expect_laws(const char *expected, const char *kind, json_t *points)
+{
+    json_t *laws = json_pack("{s:s, s:b, s:o}", "unit", "threads", "emulation", 0, kind, points);
+
+    expect_joined(laws_sentences(laws), expected);
+    json_put(laws, "emulation", json_boolean(true));
+    expect_joined(laws_sentences(laws), "");
+    json_decref(laws);
+}
+
+Test(sentence, of_laws)
+{
+    json_t *const one = make_point(1, 1, 0, false, false), *const two = make_point(2, 1.9, 0.2, false, false);
+
+    expect_laws("strong scaling: 4 threads are the fastest, 3.10 +- 0.12 times as fast as 1 (77.5 % of n)\n", "strong",
+                json_pack("[O, O, o]", one, two, make_point(4, 3.1, 0.12, false, false)));
+    expect_laws(
+        "weak scaling: 4 threads get the most done, 3.10 +- 0.12 times as much as 1 in the same time (77.5 % of "
+        "n)\n",
+        "weak", json_pack("[O, O, o]", one, two, make_point(4, 3.1, 0.12, false, false)));
+    /* 1.9 + 0.1 reaches 2.1 - 0.2 */
+    expect_laws("strong scaling: 3 threads are the fastest, 2.10 +- 0.40 times as fast as 1 (70 % of n); 2 may be as "
+                "good\n",
+                "strong", json_pack("[O, O, o]", one, two, make_point(3, 2.1, 0.4, false, false)));
+    expect_laws(
+        "strong scaling: no number of threads is faster than 1: 2 threads are 0.70 +- 0.10 times as fast\n", "strong",
+        json_pack("[O, o, o]", one, make_point(2, 0.7, 0.1, false, false), make_point(4, 0.5, 0.1, false, false)));
+    expect_laws("batches: no batch gets clearly more done than 1: 2 at once get 1.02 +- 0.10 times as much done\n",
+                "batch", json_pack("[O, o]", one, make_point(2, 1.02, 0.1, false, false)));
+    /* the best one is noisy, then the first one */
+    expect_laws(
+        "strong scaling: 2 threads are the fastest, 1.90 +- 0.20 times as fast as 1 (95 % of n); noisy, and not "
+        "ranked: n = 4\n",
+        "strong", json_pack("[O, O, o]", one, two, make_point(4, 3.1, 0.12, true, true)));
+    expect_laws("strong scaling: too noisy to say how it grows; noisy, and not ranked: n = 1\n", "strong",
+                json_pack("[o, o]", make_point(1, 1, 0, true, true), make_point(2, 1.9, 0.2, false, true)));
+    expect_laws("", "strong", json_pack("[O]", one));
+    json_decref(one);
+    json_decref(two);
 }

@@ -47,11 +47,18 @@ check "and says so once for each size" lines '^no best of size (40|50) on serial
 check "keeps none" test ! -e "$work/cache/sweeps.json"
 ok "laws" laws sort --backend=omp --threads=1,2 --size=2000 "${quick[@]}"
 check "marks times, rates and speed-ups" lines '^(strong|weak) .* ~[0-9.]+ [mun]?s .* ~[0-9.]+ \+- [0-9.]+ ' 4
+check "has no best number of threads" lines '^(strong|weak) scaling: too noisy to say how it grows; noisy, and not ranked: n = 1, 2$' 2
 marked laws
 ok "taxonomy" taxonomy --backend=serial,simd --size=2000 "${quick[@]}" --wide
 check "marks times and steps" lines '^(SISD|SIMD) .* ~[0-9.]+ [mun]?s .* ok$' 2
 check "of which the first is none" lines '^SIMD .* ~[0-9.e-]+x +~[0-9.e-]+x ok$' 1
 marked taxonomy
+check "has no fastest step" lines '^too noisy to say which is the fastest: serial and simd:' 1
+ok "slice" slice --backend=serial --size=64 --slice=0:9,: "${quick[@]}" --wide
+check "marks times, rates and speed-ups, and ranks none" lines '^serial .* ~[0-9.]+ [mun]?s +~[0-9.e-]+ +~[0-9.e-]+x +- ok$' 3
+check "has no fastest one" lines '^too noisy to say which is the fastest: whole, view and packed$' 1
+check "nor one that is faster" lines ' is faster than [a-z]+ for 0 of 1 slice, 1 noisy$' 2
+marked slice
 ok "ceiling" ceiling --backend=serial --size=1000000 --repeat=2
 check "marks its rows" lines '^serial .* ~[0-9.]+ ' 5
 check "says so" lines "^~: 5 of 5 rows are noisy, such as copy on the device, serial: $busy .*ceilings that are noisy are not kept$" 1
@@ -70,6 +77,9 @@ ok "batch, whose passes vary by more than half" report batch.json -o batch.html
 check "marks its wall and its rate" grep -qE '>~3.00 s<.*>~[0-9.]+<' <(tr -d '\n' <batch.html)
 
 on_machine quiet
+ok "slice there" slice --backend=serial --size=64 --slice=0:9,: "${quick[@]}" --json
+check "ranks all" json "$work/out" 'sorted(r["place"] for r in d["results"])[0] == 1 and
+    all(r["disturbed"] is None and r["speed_up_disturbed"] is False for r in d["results"])'
 ok "a quiet machine" "${two[@]}"
 check "has no mark" lines '~' 0
 ok "its JSON" "${two[@]}" --json

@@ -58,7 +58,8 @@ check "times" json out.json 'all(r["total_s"] > 0 and len(r["times_s"]["total"])
     (r["kernel_s"] > 0) == (r["variant"] == "packed") and (r["host_s"] > 0) == (r["variant"] == "whole")
     for r in d["results"])'
 check "ranks among the three" json out.json \
-    'all({r["place"] for r in d["results"][i:i + 3]} <= {1, 2, 3} for i in range(0, 27, 3))'
+    'all({r["place"] for r in d["results"][i:i + 3]} <= {1, 2, 3, None} for i in range(0, 27, 3)) and
+    all((r["place"] is None) == (r["disturbed"] is not None) for r in d["results"])'
 check "a speed-up over copying all" json out.json \
     'all(abs(r["speed_up_over_whole"] - d["results"][i // 3 * 3]["total_s"] / r["total_s"]) < 1e-9
     for i, r in enumerate(d["results"]))'
@@ -67,7 +68,8 @@ check "lines that explain, of which one says that there is no link" json out.jso
     len(d["explanations"]) == 5 and all(l.startswith("serial: ") and len(l) < 120 for l in d["explanations"])'
 ok "the table" slice --size=200 --backend=serial,omp:2 "${quick[@]}"
 check "a row for each way of each slice" test "$(grep -c '^serial ' "$work/out")" = 27
-check "and lines that explain" test "$(grep -c '^serial: ' "$work/out")" = 5
+check "which way is the fastest of how many slices" grep -qE '^serial: fastest: .* (in|of) 9 slices$' "$work/out"
+check "and lines that explain" test "$(grep -c '^serial: ' "$work/out")" = 6
 check "which say what was measured" grep -qE '^omp:2.*: view is faster than whole for [0-9] of 9 slices' "$work/out"
 ok "CSV" slice --size=200 --backend=serial --csv "${quick[@]}"
 check "CSV" csv "$work/out" 'len(rows) == 27 and rows[0]["slice"] == "99:100,:" and float(rows[0]["total_s"]) > 0'

@@ -91,6 +91,8 @@ def check_results(rows, together, spread_of):
             whole = next(o for o in rows if (o["backend_requested"], o["slice"], o["variant"]) == key)
             factor = over(whole["total_s"], row["total_s"])
             yield "speed_up_over_whole", row["speed_up_over_whole"], factor if ranked(row) and ranked(whole) else None
+            ways = [o for o in rows if (o["backend_requested"], o["slice"]) == key[:2] and placed(o)]
+            yield "place", row["place"], 1 + sum(o["total_s"] < row["total_s"] for o in ways) if placed(row) else None
         if row["exercise"] == "slice" or not together:
             continue
         others = [o for o in rows if (o["exercise"], o.get("let")) == (row["exercise"], row.get("let")) and ranked(o)]
@@ -204,7 +206,7 @@ def damaged_batch(document):
     yield change("an unknown source", lambda b: b.update(source="films"))
     yield change("an unknown pipeline", lambda b: b["runs"][0].update(pipeline="fuller"))
     yield change("a negative count", lambda b: b["runs"][0].update(done=-1))
-    for key in set(document["batch"]["runs"][0]) - {"reconstruct_on", "spread", "disturbed", "block", "host_memory"}:  # older documents lack them
+    for key in set(document["batch"]["runs"][0]) - {"reconstruct_on", "spread", "disturbed", "speed_up_disturbed", "block", "host_memory"}:  # older documents lack them
         yield change(f"a run without {key}", lambda b, key=key: b["runs"][0].pop(key))
     yield change("an unknown key of a run", lambda b: b["runs"][0].update(more=1))
     for key in ("engines_together", "link", "over_one_by_one", "memory", "check"):
