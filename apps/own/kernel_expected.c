@@ -111,13 +111,13 @@ static bool same_element(const host_array *a, const host_array *b, int64_t i)
     return memcmp((const char *)a->data + at, (const char *)b->data + at, size) == 0;
 }
 
-/* The name of an output in another kernel with such parameters. */
-static const char *name_of_output(const kernel_options *own, const kernel_text *k, int output)
+/* The place of an output's parameter, which is the same in another kernel with such parameters. */
+static int parameter_of_output(const kernel_options *own, const kernel_text *k, int output)
 {
     for (int i = 0; i < k->info.count; i++)
         if (own->arguments[i].output == output)
-            return k->info.parameters[i].name;
-    return "";
+            return i;
+    return -1;
 }
 
 /* An output that the launch did not read may begin with anything: what another launch, with each bit of such an output
@@ -130,7 +130,7 @@ static void find_unwritten(const exercise *e, const kernel_text *k, fl_device *d
     kernel_code *code;
 
     for (int i = 0; i < own->output_count && kernel_on(own, k, device, &code) == FL_OK; i++) {
-        has[i] = findings_unwritten(fl_kernel_found(code->kernel), name_of_output(own, k, i));
+        has[i] = findings_unwritten(fl_kernel_found(code->kernel), parameter_of_output(own, k, i));
         some = some || has[i];
     }
     if (!some)

@@ -4,15 +4,13 @@
 #include "support/fail.h"
 #include "view/json.h"
 
-#include <stdio.h>
-#include <string.h>
-
 /* Returns whether the finding is an error. Where the result is right, a thread may read what nobody wrote and not use
  * it. */
 static bool is_error(const kernel_options *own, const fl_finding *f, bool is_right)
 {
     switch (f->kind) {
-    case FL_FOUND_REMARK: return false;
+    case FL_FOUND_REMARK:
+    case FL_FOUND_LEFT: return false;
     case FL_FOUND_BEYOND: return !own->unguarded;
     case FL_FOUND_UNWRITTEN: return !is_right;
     default: return true;
@@ -40,14 +38,10 @@ unsigned findings_judge(const kernel_options *own, const measurement *m, compare
     return kinds;
 }
 
-bool findings_unwritten(const fl_findings *all, const char *parameter)
+bool findings_unwritten(const fl_findings *all, int parameter)
 {
-    char of[300];
-
-    snprintf(of, sizeof of, " elements of %s; ", parameter);
     for (int i = 0; all && i < all->count; i++)
-        if (all->list[i].kind == FL_FOUND_REMARK && strncmp(all->list[i].text, "no thread writes", 16) == 0 &&
-            strstr(all->list[i].text, of))
+        if (all->list[i].kind == FL_FOUND_LEFT && all->list[i].parameter == parameter)
             return true;
     return false;
 }

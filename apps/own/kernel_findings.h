@@ -12,7 +12,7 @@ unsigned findings_judge(const kernel_options *own, const measurement *m, compare
 
 /* Returns whether the launch did not read this parameter's array and left some of its elements as they were; false for
  * a launch that was not watched (NULL). */
-bool findings_unwritten(const fl_findings *all, const char *parameter);
+bool findings_unwritten(const fl_findings *all, int parameter);
 
 /* An array of the messages, for JSON; NULL's is null: the launch was not watched. */
 json_t *findings_json(const watched *w);

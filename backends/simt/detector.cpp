@@ -103,7 +103,7 @@ void detector::add_arrays(const fl_kernel_watch_job &job)
             keep({FL_FOUND_REMARK, (uint32_t)regions.size(), 0, 0, false, false, false, false, 0,
                   std::string(a.name) + " is not watched for races: that would take too much memory"});
         regions.push_back({a.name, memory, reinterpret_cast<uintptr_t>(a.data), (uintptr_t)a.bytes, (uint32_t)a.element,
-                           shift, true, false, has_cells, std::move(memory_of_cells)});
+                           shift, true, false, has_cells, std::move(memory_of_cells), a.parameter});
     }
 }
 

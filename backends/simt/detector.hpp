@@ -161,6 +161,7 @@ class detector
         unsigned shift;         /* a byte's number shifted right by it is the number of its cell */
         bool is_array, is_read, has_cells;
         zeros cells;
+        int parameter = -1; /* whose array it is; -1: none */
     };
     struct conflict {
         fl_finding_kind kind;

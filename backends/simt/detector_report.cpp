@@ -381,7 +381,7 @@ void detector::remark_unwritten()
                 first = i;
         }
         if (missing > 0)
-            keep({FL_FOUND_REMARK, (uint32_t)(&r - regions.data()), 0, 0, false, false, false, false, 0,
+            keep({FL_FOUND_LEFT, (uint32_t)(&r - regions.data()), 0, 0, false, false, false, false, 0,
                   format("no thread writes %" PRIu64 " of the %" PRIu64 " elements of %s; the first is %s[%" PRIu64 "]",
                          missing, count, r.name.c_str(), r.name.c_str(), first)});
     }
@@ -400,10 +400,11 @@ void detector::finish()
     found.erase(std::remove_if(found.begin(), found.end(),
                                [&](const conflict &c) { return c.plain_read > 0 && is_guess[c.plain_read]; }),
                 found.end());
-    const auto says_more = [](const conflict &a, const conflict &than) {
+    const auto is_remark = [](const conflict &c) { return c.kind == FL_FOUND_REMARK || c.kind == FL_FOUND_LEFT; };
+    const auto says_more = [&](const conflict &a, const conflict &than) {
         if (&a == &than || a.region != than.region || a.kind != FL_FOUND_RACE)
             return false;
-        if (than.kind == FL_FOUND_UNWRITTEN || than.kind == FL_FOUND_REMARK)
+        if (than.kind == FL_FOUND_UNWRITTEN || is_remark(than))
             return true;
         if (a.line == than.other_line && a.other_line == than.line && &a < &than &&
             (a.line != a.other_line || !than.is_write || !than.other_writes))
@@ -428,13 +429,14 @@ void detector::finish()
         else if (c.kind == FL_FOUND_BEYOND && regions[c.region].is_array)
             text += " (is a test of the index missing?)";
         const bool is_told = std::any_of(to.list, to.list + to.count, [&](const fl_finding &f) {
-            return f.kind == c.kind && f.line == c.line && c.kind != FL_FOUND_REMARK;
+            return f.kind == c.kind && f.line == c.line && !is_remark(c);
         });
         if (is_told)
             continue;
         fl_finding &f = to.list[to.count++];
         f.kind = c.kind;
         f.line = c.line;
+        f.parameter = regions[c.region].parameter;
         std::snprintf(f.text, sizeof f.text, "%s", text.c_str());
     }
 }

@@ -764,13 +764,15 @@ typedef enum fl_finding_kind {
     FL_FOUND_BARRIER = 2,    /* a barrier that not all threads of a block reach, or a warp function not all its lanes */
     FL_FOUND_UNWRITTEN = 3,  /* a read of shared memory that nobody wrote; a shuffle from a lane that takes no part */
     FL_FOUND_MISALIGNED = 4, /* an address that is no multiple of what its type asks for */
-    FL_FOUND_REMARK = 5      /* not a mistake by itself: threads that write equal values; elements without a write */
+    FL_FOUND_REMARK = 5,     /* not a mistake by itself: threads that write equal values */
+    FL_FOUND_LEFT = 6        /* likewise: elements that no thread writes, of an array that none reads */
 } fl_finding_kind;
 
 typedef struct fl_finding {
     fl_finding_kind kind;
-    int line; /* of the text; 0: unknown */
-    char text[252];
+    int line;      /* of the text; 0: unknown */
+    int parameter; /* the one whose array is meant: its place in fl_kernel_info.parameters; -1: none */
+    char text[248];
 } fl_finding;
 
 #define FL_MAX_FINDINGS 8

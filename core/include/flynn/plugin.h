@@ -115,6 +115,7 @@ typedef struct fl_watched_array {
     int64_t bytes;
     int32_t element;     /* bytes of one, of what the parameter points to */
     int32_t is_constant; /* not 0: a pointer to const */
+    int32_t parameter;   /* its place among the kernel's: fl_finding.parameter */
 } fl_watched_array;
 
 /* For fl_device_api.kernel_watch. */

@@ -121,9 +121,12 @@ static fl_status run_watched(fl_kernel *kernel, const fl_argument *arguments, co
     for (int i = 0; i < kernel->signature.count; i++) {
         const core_parameter *p = &kernel->signature.parameters[i];
         if (p->is_array)
-            job.arrays[job.count++] = (fl_watched_array){p->name, arguments[i].array->buffer.data,
+            job.arrays[job.count++] = (fl_watched_array){p->name,
+                                                         arguments[i].array->buffer.data,
                                                          (int64_t)core_buffer_bytes(&arguments[i].array->buffer),
-                                                         p->layout.size * p->lanes, p->is_constant};
+                                                         p->layout.size * p->lanes,
+                                                         p->is_constant,
+                                                         i};
     }
     kernel->found = (fl_findings){0};
     kernel->watch_next = false;
