@@ -46,28 +46,15 @@ child_result compare_run(child_words *words)
     return r;
 }
 
-/* Returns whether the word is "--NAME" or "--NAME=VALUE". */
-static bool is_option(const char *word, const char *name)
-{
-    const size_t length = strlen(name);
-
-    return strncmp(word, "--", 2) == 0 && strncmp(word + 2, name, length) == 0 &&
-           (word[2 + length] == '\0' || word[2 + length] == '=');
-}
-
 /* Returns whether compare gives the exercise such an option: no document makes a command write files. */
 static bool is_given_by_compare(const exercise_kind *kind, const char *word)
 {
-    static const char *const shared[] = {"variant", "dtype",  "size", "block", "repeat",   "min-time", "until",
-                                         "flush",   "warmup", "seed", "check", "function", "pageable"};
-
-    for (size_t i = 0; i < sizeof shared / sizeof *shared; i++)
-        if (is_option(word, shared[i]))
-            return true;
+    if (child_word_is_common(word, TAKES_RUN & ~TAKES_MAX_TIME))
+        return true;
     for (const own_option *o = kernel_own_options; kind == &kernel_exercise && o->name; o++)
-        if (is_option(word, o->name))
+        if (child_word_is(word, o->name))
             return true;
-    return kind->size_option && is_option(word, kind->size_option);
+    return kind->size_option && child_word_is(word, kind->size_option);
 }
 
 /* The exercise of a row's `command`; ends the command unless compare wrote it. */
@@ -126,8 +113,9 @@ static child_result run_again(const common_options *common, const json_t *comman
     free(one.backends);
     for (i = 1; i < json_array_size(command); i++) {
         const char *word = json_string_value(json_array_get(command, i));
-        const bool replaced = (given & how_long && (is_option(word, "repeat") || is_option(word, "min-time"))) ||
-                              (given & TAKES_UNTIL && is_option(word, "until"));
+        const bool replaced =
+            (given & how_long && (child_word_is(word, "repeat") || child_word_is(word, "min-time"))) ||
+            (given & TAKES_UNTIL && child_word_is(word, "until"));
         if (!replaced)
             child_words_add(&words, "%s", word);
     }

@@ -2,6 +2,7 @@
 #define _GNU_SOURCE 1
 #include "child.h"
 
+#include "options/shared_options.h"
 #include "support/fail.h"
 #include "support/memory.h"
 #include "support/progress.h"
@@ -51,39 +52,74 @@ static void add_backends(child_words *w, const common_options *common)
     child_words_add(w, "--backend=%s", common->all_backends ? "all" : list);
 }
 
-void child_words_common(child_words *w, unsigned takes, const common_options *common)
+/* The options that are passed on, each but --backend where it differs from what the child takes by itself. */
+static const unsigned passed_on[] = {TAKES_VARIANT,  TAKES_DTYPE, TAKES_SIZE,     TAKES_BLOCK,    TAKES_REPEAT,
+                                     TAKES_MIN_TIME, TAKES_UNTIL, TAKES_FLUSH,    TAKES_MAX_TIME, TAKES_WARMUP,
+                                     TAKES_SEED,     TAKES_CHECK, TAKES_FUNCTION, TAKES_PAGEABLE, TAKES_MAX_MEMORY};
+enum { PASSED_ON = sizeof passed_on / sizeof *passed_on };
+
+static const char *name_of(unsigned option)
+{
+    return shared_options[__builtin_ctz(option)].name;
+}
+
+static void add_option(child_words *w, unsigned option, unsigned takes, const common_options *c)
 {
     static const char *const checks[] = {[CHECK_AUTO] = "auto", [CHECK_FULL] = "full", [CHECK_SAMPLED] = "sampled"};
+    const char *name = name_of(option);
 
+    if (option == TAKES_VARIANT && c->has_variant)
+        child_words_add(w, "--%s=%s", name, c->variant);
+    else if (option == TAKES_DTYPE && c->has_dtype)
+        child_words_add(w, "--%s=%s", name, fl_dtype_name(c->dtype));
+    else if (option == TAKES_SIZE && c->size)
+        child_words_add(w, "--%s=%" PRId64, name, c->size);
+    else if (option == TAKES_BLOCK && c->block[0])
+        child_words_add(w, "--%s=%dx%dx%d", name, c->block[0], c->block[1], c->block[2]);
+    else if (option == TAKES_REPEAT && c->repeat)
+        child_words_add(w, "--%s=%d", name, c->repeat);
+    else if (option == TAKES_MIN_TIME && !(c->repeat && takes & TAKES_REPEAT))
+        child_words_add(w, "--%s=%.17g", name, c->min_time_s);
+    else if (option == TAKES_UNTIL && c->until > 0)
+        child_words_add(w, "--%s=%.17g%%", name, 100 * c->until);
+    else if (option == TAKES_MAX_TIME && c->max_time_s > 0)
+        child_words_add(w, "--%s=%.17g", name, fmax(0.001, progress_left()));
+    else if (option == TAKES_WARMUP)
+        child_words_add(w, "--%s=%d", name, c->warmup);
+    else if (option == TAKES_SEED)
+        child_words_add(w, "--%s=%" PRIu64, name, c->seed);
+    else if (option == TAKES_CHECK)
+        child_words_add(w, "--%s=%s", name, checks[c->check]);
+    else if (option == TAKES_FUNCTION && c->function)
+        child_words_add(w, "--%s=%s", name, c->function);
+    else if ((option == TAKES_FLUSH && c->flush) || (option == TAKES_PAGEABLE && c->pageable))
+        child_words_add(w, "--%s", name);
+    else if (option == TAKES_MAX_MEMORY && c->max_memory > 0)
+        child_words_add(w, "--%s=%" PRId64, name, c->max_memory);
+}
+
+void child_words_common(child_words *w, unsigned takes, const common_options *common)
+{
     add_backends(w, common);
-    if (common->has_variant && takes & TAKES_VARIANT)
-        child_words_add(w, "--variant=%s", common->variant);
-    if (common->has_dtype && takes & TAKES_DTYPE)
-        child_words_add(w, "--dtype=%s", fl_dtype_name(common->dtype));
-    if (common->size && takes & TAKES_SIZE)
-        child_words_add(w, "--size=%" PRId64, common->size);
-    if (common->block[0] && takes & TAKES_BLOCK)
-        child_words_add(w, "--block=%dx%dx%d", common->block[0], common->block[1], common->block[2]);
-    if (common->repeat && takes & TAKES_REPEAT)
-        child_words_add(w, "--repeat=%d", common->repeat);
-    else if (takes & TAKES_MIN_TIME)
-        child_words_add(w, "--min-time=%.17g", common->min_time_s);
-    if (common->until > 0 && takes & TAKES_UNTIL)
-        child_words_add(w, "--until=%.17g%%", 100 * common->until);
-    if (common->flush && takes & TAKES_FLUSH)
-        child_words_add(w, "--flush");
-    if (common->max_time_s > 0 && takes & TAKES_MAX_TIME)
-        child_words_add(w, "--max-time=%.17g", fmax(0.001, progress_left()));
-    if (takes & TAKES_WARMUP)
-        child_words_add(w, "--warmup=%d", common->warmup);
-    if (takes & TAKES_SEED)
-        child_words_add(w, "--seed=%" PRIu64, common->seed);
-    if (takes & TAKES_CHECK)
-        child_words_add(w, "--check=%s", checks[common->check]);
-    if (common->function && takes & TAKES_FUNCTION)
-        child_words_add(w, "--function=%s", common->function);
-    if (common->pageable && takes & TAKES_PAGEABLE)
-        child_words_add(w, "--pageable");
+    for (int i = 0; i < PASSED_ON; i++)
+        if (takes & passed_on[i])
+            add_option(w, passed_on[i], takes, common);
+}
+
+bool child_word_is(const char *word, const char *name)
+{
+    const size_t length = strlen(name);
+
+    return strncmp(word, "--", 2) == 0 && strncmp(word + 2, name, length) == 0 &&
+           (word[2 + length] == '\0' || word[2 + length] == '=');
+}
+
+bool child_word_is_common(const char *word, unsigned takes)
+{
+    for (int i = 0; i < PASSED_ON; i++)
+        if (takes & passed_on[i] && child_word_is(word, name_of(passed_on[i])))
+            return true;
+    return false;
 }
 
 /* A file without a name for a child's output: unlike a pipe it never fills up. */

@@ -8,6 +8,7 @@
 #include "options/options.h"
 
 #include <jansson.h>
+#include <stdbool.h>
 #include <sys/types.h>
 
 /* The words of a command line: "sort", "--size=1000". */
@@ -22,6 +23,10 @@ void child_words_add(child_words *w, const char *format, ...) __attribute__((for
 /* Adds those shared options of TAKES_RUN that the command takes (TAKES_...), as they were parsed. The child has the
  * same environment. */
 void child_words_common(child_words *w, unsigned takes, const common_options *common);
+/* Returns whether the word is "--NAME" or "--NAME=VALUE"; with such a name that child_words_common adds for a command
+ * that takes these, --backend aside. */
+bool child_word_is(const char *word, const char *name);
+bool child_word_is_common(const char *word, unsigned takes);
 
 typedef struct child_result {
     int exit_code;     /* 128 + its number for a signal */

@@ -133,6 +133,15 @@ check "and no mark is left" lines '~' 0
 ok "for longer" compare --again=mixed.json --repeat=5 --json
 check "is how the row is measured" json "$work/out" '[len(r["times_s"]["total"]) for r in d["results"]] == [9, 5] and
     ["--repeat=5" in r["command"] for r in d["results"]] == [False, True]'
+# Each option that compare passes on to an exercise is one that --again takes from a document.
+each_option=(--variant=naive --dtype=f64 --min-time=0.01 --until=50% --flush --warmup=0 --seed=3 --pageable)
+ok "all options" compare sort --backend=serial,omp:2 --size=2000 "${each_option[@]}" --json=passed.json
+"$PYTHON" -c 'import json
+d = json.load(open("passed.json")); d["results"][0]["disturbed"] = "a cause"; json.dump(d, open("passed.json", "w"))
+command = d["results"][0]["command"]
+assert not [w for w in """'"${each_option[*]}"'""".split() if w.partition("=")[0] not in [c.partition("=")[0] for c in command]], command'
+ok "are taken from the document" compare --again=passed.json --json
+check "as they were" json "$work/out" '[(r["variant"], r["dtype"], r["disturbed"]) for r in d["results"]] == [("naive", "f64", None)] * 2'
 on_machine busy
 ok "on a busy machine" compare --again=mixed.json --json=still.json --wide
 check "it is noisy again, and the other one the best" json still.json '[(r["place"], r["disturbed"] is None, r["speed_up_disturbed"])
