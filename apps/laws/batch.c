@@ -8,6 +8,7 @@
 #include "support/statistics.h"
 #include "view/columns.h"
 #include "view/json.h"
+#include "view/noise.h"
 #include "view/row.h"
 
 #include <inttypes.h>
@@ -28,14 +29,14 @@ static int rounds_of(const laws_batch *what)
     return asked == 0 ? ROUNDS : asked > MOST_ROUNDS ? MOST_ROUNDS : asked;
 }
 
-/* The seconds of a run in which every image was done. */
-static double seconds_of(const json_t *run)
+/* The seconds of a run in which every image was done; `exit_code`: its process's. */
+static double seconds_of(const json_t *run, int exit_code)
 {
     const json_t *failure = json_array_get(json_object_get(run, "failures"), 0);
 
     if (failure)
-        fail(EXIT_WRONG_RESULT, "%s; no law is fitted to a batch without all of its images",
-             row_text(failure, "message"));
+        fail(exit_code == EXIT_DONE ? EXIT_WRONG_RESULT : exit_code,
+             "%s; no law is fitted to a batch without all of its images", row_text(failure, "message"));
     return row_number(run, "wall_s");
 }
 
@@ -77,7 +78,7 @@ static bool run_once(const laws_batch *what, int64_t workers, int images, progre
     child_must(&r, "batch");
     if (row_number(run, "dropped") > 0)
         fail(EXIT_BROKEN, "--max-time: not even the first batch ended within %g s", what->common->max_time_s);
-    *seconds = seconds_of(run);
+    *seconds = seconds_of(run, r.exit_code);
     if (*first)
         json_decref(r.document);
     else
@@ -87,19 +88,26 @@ static bool run_once(const laws_batch *what, int64_t workers, int images, progre
     return true;
 }
 
-static law_point point_of(const laws_batch *what, int64_t workers, int images, double work, const double *seconds,
-                          int count)
+law_point laws_batch_point(const laws_batch *what, int64_t workers, int images, double work, const double *seconds,
+                           int count)
 {
-    return (law_point){.result = -1,
-                       .n = workers,
-                       .size = images,
-                       .work = work,
-                       .kernel = statistics_of(seconds, count),
-                       .bytes_per_s = NAN,
-                       .percent_of_ceiling = NAN,
-                       .imbalance = NAN,
-                       .link_share = NAN,
-                       .oversubscribed = workers > what->processors};
+    json_t *row = json_new_object();
+    law_point p = {.result = -1,
+                   .n = workers,
+                   .size = images,
+                   .work = work,
+                   .kernel = statistics_of(seconds, count),
+                   .bytes_per_s = NAN,
+                   .percent_of_ceiling = NAN,
+                   .imbalance = NAN,
+                   .link_share = NAN,
+                   .oversubscribed = workers > what->processors};
+
+    json_put(row, "times_s", json_numbers(seconds, count));
+    noise_put(row, "");
+    law_point_disturb(&p, row);
+    json_decref(row);
+    return p;
 }
 
 /* images[i] images by n[i] workers, in turns. A point has the rounds that were run; adds those that were not. */
@@ -123,7 +131,7 @@ static void measure(const laws_batch *what, const int *images, progress_count *p
                         json_text(cell_print("%s%s scaling, n = %" PRId64, part, points->kind, what->n[i]).text));
         if (count[i])
             points->list[points->count++] =
-                point_of(what, what->n[i], images[i], (double)images[i] / images[0], seconds[i], count[i]);
+                laws_batch_point(what, what->n[i], images[i], (double)images[i] / images[0], seconds[i], count[i]);
     }
 }
 

@@ -8,7 +8,8 @@
 
 #include "batch/batch.h"
 
-/* The options of TAKES_RUN that `flynn laws batch` takes, besides --backend and --repeat. */
+/* The options of TAKES_RUN that `flynn laws batch` takes, besides --backend and --repeat; laws itself takes
+ * --max-memory for it alone. */
 enum { LAWS_BATCH_TAKES = TAKES_VARIANT | TAKES_BLOCK | TAKES_MAX_MEMORY | TAKES_MAX_TIME };
 
 /* The batches that are measured, and with what. */
@@ -25,6 +26,11 @@ typedef struct laws_batch {
 
 /* Finds the images. Ends the command if there are none, or fewer than workers. Free the source with inputs_free. */
 void laws_batch_find(laws_batch *what);
+
+/* The point of the seconds that each round took; noisy where they vary by more than half. `work`: over the first
+ * point's. */
+law_point laws_batch_point(const laws_batch *what, int64_t workers, int images, double work, const double *seconds,
+                           int count);
 
 /* Measures strong scaling (all images, each number of workers in turns) into points[0], and weak scaling (images in
  * proportion to the workers) into points[1]; each time is that of a process from its first image to its last. Ends the

@@ -215,6 +215,7 @@ static void settle_kind(laws_options *own)
 /* Settles what is measured, with which backend, and on how much data. */
 static void settle(const common_options *common, laws_options *own)
 {
+    option_refuse(common, TAKES_MAX_MEMORY, "no file is read; it is for batch");
     look_at_backend(common, own);
     own->what = exercise_named(own->exercise     ? own->exercise
                                : by_batches(own) ? "reconstruct"
@@ -308,7 +309,7 @@ static bool run_exercise(laws_run *run, const char *backends, int64_t size, int6
     common.backends = (char *[]){(char *)backends};
     common.backend_count = 1;
     common.size = 0;
-    child_words_common(&w, exercise_takes(run->own->what), &common);
+    child_words_common(&w, exercise_takes(run->own->what) & ~TAKES_MAX_MEMORY, &common);
     child_words_add(&w, "--%s=%" PRId64, run->own->what->size_option ? run->own->what->size_option : "size", size);
     if (run->own->what->laws.option && strcmp(common.variant, "auto") == 0)
         child_words_add(&w, "%s", run->own->what->laws.option);
@@ -350,18 +351,19 @@ static law_point point_of(const laws_run *run, int result, int64_t n, int64_t si
 {
     const json_t *row = json_array_get(run->rows, (size_t)result);
     const fl_bench_statistics kernel = row_times(row, "kernel");
+    law_point p = {.result = result,
+                   .n = n,
+                   .size = size,
+                   .work = work,
+                   .kernel = kernel,
+                   .bytes_per_s = row_number(row, "bytes") / kernel.median,
+                   .percent_of_ceiling = row_number(row, "percent_of_ceiling"),
+                   .imbalance = row_number(row, "imbalance"),
+                   .link_share = row_number(row, "link.link_s") / kernel.median,
+                   .oversubscribed = run->own->room && n > run->own->room};
 
-    return (law_point){.result = result,
-                       .n = n,
-                       .size = size,
-                       .work = work,
-                       .kernel = kernel,
-                       .disturbed = json_string_value(json_object_get(row, "disturbed")),
-                       .bytes_per_s = row_number(row, "bytes") / kernel.median,
-                       .percent_of_ceiling = row_number(row, "percent_of_ceiling"),
-                       .imbalance = row_number(row, "imbalance"),
-                       .link_share = row_number(row, "link.link_s") / kernel.median,
-                       .oversubscribed = run->own->room && n > run->own->room};
+    law_point_disturb(&p, row);
+    return p;
 }
 
 /* "omp:1:v3,omp:2:v3 ...", in turns in one process. */
@@ -469,7 +471,7 @@ int command_laws(int argc, char **argv)
                                "[EXERCISE | batch IMAGE...]",
                                INT_MAX,
                                summary,
-                               TAKES_RUN | TAKES_JSON | TAKES_TABLE,
+                               TAKES_RUN | TAKES_JSON | TAKES_TABLE | TAKES_MAX_MEMORY,
                                own_options,
                                .own = &own,
                                .titles = TITLES_OF(laws_point_columns(NULL), laws_unit_columns)};

@@ -63,8 +63,8 @@ static json_t *json_point(const laws_found *found, const law_points *points, int
     json_put(entry, "kernel_s", json_number(p->kernel.median));
     json_put(entry, "spread_s", json_number(statistics_range(&p->kernel)));
     json_put(entry, "spread", json_number(statistics_spread(&p->kernel)));
-    json_put(entry, "disturbed", json_text(p->disturbed));
-    json_put(entry, "speed_up_disturbed", json_boolean(p->disturbed || points->list[0].disturbed));
+    json_put(entry, "disturbed", json_text(*p->disturbed ? p->disturbed : NULL));
+    json_put(entry, "speed_up_disturbed", json_boolean(*p->disturbed || *points->list[0].disturbed));
     json_put(entry, "gbytes_per_s", json_number(p->bytes_per_s / 1e9));
     json_put(entry, "speed_up", json_number(p->p.speed_up));
     json_put(entry, "speed_up_spread", json_number(p->p.spread));

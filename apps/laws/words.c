@@ -14,6 +14,11 @@
 
 const char *const laws_names[] = {[AMDAHL] = "Amdahl", [GUSTAFSON] = "Gustafson"};
 
+void law_point_disturb(law_point *p, const json_t *row)
+{
+    snprintf(p->disturbed, sizeof p->disturbed, "%s", row_is_noisy(row) ? row_text(row, "disturbed") : "");
+}
+
 bool laws_is_off(const laws_found *found, const law_points *points, int i)
 {
     return i > 0 && !scaling_describes(points->law, found->fits[points->law].fraction, &points->list[i].p);

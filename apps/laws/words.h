@@ -24,10 +24,13 @@ typedef struct law_point {
     double percent_of_ceiling; /* NaN: not known */
     double imbalance;          /* of ranks; NaN: there is one */
     double link_share;         /* part of the time that ranks exchange data; NaN: there is one */
-    const char *disturbed;     /* the cause of noise in its times; NULL: none was found */
+    char disturbed[128];       /* the cause of noise in its times; "": none was found */
     bool oversubscribed;       /* more threads or ranks than there are processors, or GPUs, for */
     scaling_point p;
 } law_point;
+
+/* Takes the cause of noise from the point's row. */
+void law_point_disturb(law_point *p, const json_t *row);
 
 /* Points of one kind. */
 typedef struct law_points {

@@ -2,7 +2,9 @@
  *
  * test_laws_show.c - what is said of made points: which ones a law does not describe, and who is suspected.
  */
+#include "laws/batch.h"
 #include "laws/show.h"
+#include "view/row.h"
 
 #include <criterion/criterion.h>
 #include <math.h>
@@ -147,4 +149,25 @@ Test(laws_report, names_the_points)
 
     says(found, "Amdahl's law does not describe n = 2 (");
     cr_expect(found->fits[AMDAHL].not_described >= 2);
+}
+
+/* numpy.percentile of 1, 3 and 9: (6 - 2) / 3 = 133 %; of 1, 1.2 and 1.5: 21 %. */
+Test(laws_show, rounds_of_a_batch_that_vary_are_noisy)
+{
+    const laws_batch what = {.processors = 4};
+    const double quiet[] = {1, 1.2, 1.5}, varying[] = {1, 9, 3};
+    laws_found found = {.exercise = "batch", .backend = "omp", .unit = "workers", .kinds = 1};
+
+    found.points[0] = (law_points){.kind = "strong", .law = AMDAHL, .count = 3};
+    found.points[0].list[0] = laws_batch_point(&what, 1, 6, 1, quiet, 3);
+    found.points[0].list[1] = laws_batch_point(&what, 2, 6, 1, varying, 3);
+    found.points[0].list[2] = laws_batch_point(&what, 3, 6, 1, varying, 2);
+    laws_fit_all(&found);
+    json_t *laws = laws_json(&found), *points = json_object_get(laws, "strong");
+    cr_expect(!row_is_noisy(json_array_get(points, 0)) && !row_is_noisy(json_array_get(points, 2)));
+    cr_expect(strcmp(row_text(json_array_get(points, 1), "disturbed"), "its times vary by 133 %") == 0, "'%s'",
+              row_text(json_array_get(points, 1), "disturbed"));
+    cr_expect(row_is_marked(json_array_get(points, 1), "speed_up_disturbed") &&
+              !row_is_marked(json_array_get(points, 2), "speed_up_disturbed"));
+    json_decref(laws);
 }

@@ -478,7 +478,10 @@ INPUTS = {"increment": "line.npy", "sqrt": "line.npy", "maximum": "line.npy line
 
 
 def max_memory(command):
-    words = [command, *INPUTS[command].split(), *home(command)]
+    if command == "laws":
+        words = ["laws", "batch", *IMAGES[:2], "--threads=1,2", "--repeat=1", *SERIAL]
+    else:
+        words = [command, *INPUTS[command].split(), *home(command)]
     Run([*words, "--max-memory=4K"]).must()
     refused = Run([*words, "--max-memory=3"]).must(4).err
     assert len(refused.splitlines()) == 1 and "--max-memory" in refused, refused
