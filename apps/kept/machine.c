@@ -87,6 +87,27 @@ int machine_node_of(const char *sys, const char *bus_id, cpu_set_t *processors)
     return CPU_COUNT(processors) > 0 ? node : -1;
 }
 
+governor_text machine_governor(const char *sys)
+{
+    governor_text all = {""};
+    cpu_set_t mine;
+
+    if (sched_getaffinity(0, sizeof mine, &mine) != 0)
+        return all;
+    for (int i = 0; i < CPU_SETSIZE; i++) {
+        char file[64], line[32];
+        const size_t used = strlen(all.text);
+        if (!CPU_ISSET(i, &mine))
+            continue;
+        snprintf(file, sizeof file, "devices/system/cpu/cpu%d/cpufreq/scaling_governor", i);
+        read_line(sys, file, line, sizeof line);
+        line[strcspn(line, "\n")] = '\0';
+        if (*line && !strstr(all.text, line))
+            snprintf(all.text + used, sizeof all.text - used, "%s%s", used ? ", " : "", line);
+    }
+    return all;
+}
+
 static json_t *memory_bytes(void)
 {
     long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
@@ -133,6 +154,7 @@ static json_t *date_now(void)
 
 json_t *machine_describe(void)
 {
+    const governor_text governor = machine_governor("/sys");
     struct utsname names;
     uname(&names);
     json_t *machine = json_new_object();
@@ -140,6 +162,7 @@ json_t *machine_describe(void)
     json_put(machine, "date", date_now());
     json_put(machine, "processor", processor(&names));
     json_put(machine, "threads", processors_count() > 0 ? json_whole(processors_count()) : json_null());
+    json_put(machine, "governor", json_text(*governor.text ? governor.text : NULL));
     json_put(machine, "memory_bytes", memory_bytes());
     json_put(machine, "os", value_from("/etc/os-release", "PRETTY_NAME", '='));
     json_put(machine, "kernel", json_text(names.release));

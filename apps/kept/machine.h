@@ -11,9 +11,16 @@
  * known, such as where a machine has one node. `sys` is "/sys", but for tests. */
 int machine_node_of(const char *sys, const char *bus_id, cpu_set_t *processors);
 
+/* What sets the clock of the processors that the process may use: "performance", "powersave, schedutil" where they
+ * differ; "": not known, such as in a virtual machine. */
+typedef struct governor_text {
+    char text[128];
+} governor_text;
+governor_text machine_governor(const char *sys);
+
 /* The JSON object "machine" (a new reference): host, date (ISO 8601, UTC), processor, threads (processors_count),
- * memory_bytes, os, kernel, gpu, driver, runtime (these three null: the caller sets them from its devices), compiler,
- * flags, commit, version, and slurm: null, or those of job_id, job_name, partition, nodelist, procid, ntasks,
+ * governor, memory_bytes, os, kernel, gpu, driver, runtime (these three null: the caller sets them from its devices),
+ * compiler, flags, commit, version, and slurm: null, or those of job_id, job_name, partition, nodelist, procid, ntasks,
  * cpus_per_task that Slurm set. Unknown values are null. Ends the command if memory runs out.
  *
  * Compiler, flags and commit are string macros of the build: FLYNN_COMPILER, FLYNN_FLAGS, FLYNN_COMMIT. */

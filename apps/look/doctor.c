@@ -172,6 +172,19 @@ static bool look_at_vendor(diagnosis *d, const struct vendor *v)
     return true;
 }
 
+/* Another governor than "performance" changes the clock with the load, so that short measurements start slow. */
+static void look_at_governor(diagnosis *d)
+{
+    char sys[PATH_MAX];
+    governor_text governor;
+
+    snprintf(sys, sizeof sys, "%s/sys", d->root);
+    governor = machine_governor(sys);
+    if (*governor.text && strcmp(governor.text, "performance") != 0)
+        found(d, STATE_ADVICE, "machine", "cpupower frequency-set -g performance, as root",
+              "the processors' governor is %s: their clock follows the load, and times vary", governor.text);
+}
+
 static void look_at_threads(diagnosis *d, const fl_device_info *info)
 {
     const char *asked = getenv("OMP_NUM_THREADS"), *plural = info->threads == 1 ? "" : "s";
@@ -334,6 +347,7 @@ static void look_at_all(diagnosis *d)
 
     for (int v = 0; v < VENDORS; v++)
         hardware[v] = look_at_vendor(d, &vendors[v]);
+    look_at_governor(d);
     if (backends_count() == 0)
         found(d, STATE_BROKEN, "libflynn", "make install, or name the plugins' folder in FLYNN_PLUGIN_PATH",
               "no plugin was found");

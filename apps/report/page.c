@@ -135,6 +135,7 @@ static void put_failures(FILE *out, const report_page *page)
 static const column machine_columns[] = {
     {.title = "processor", .key = "processor"},
     {.title = "threads", .key = "threads"},
+    {.title = "governor", .key = "governor"},
     {.title = "memory", .key = "memory_bytes", .as = AS_BYTES},
     {.title = "gpu", .key = "gpu"},
     {.title = "driver", .key = "driver"},

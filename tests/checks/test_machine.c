@@ -73,6 +73,30 @@ Test(machine, what_is_not_known)
     }
 }
 
+Test(machine, governor)
+{
+    cpu_set_t one, mine;
+    char file[64];
+    int first = 0, second;
+
+    cr_expect(strcmp(machine_governor(sys).text, "") == 0, "'%s'", machine_governor(sys).text);
+    cr_assert(sched_getaffinity(0, sizeof mine, &mine) == 0);
+    while (!CPU_ISSET(first, &mine))
+        first++;
+    for (second = first + 1; second < CPU_SETSIZE && !CPU_ISSET(second, &mine); second++)
+        ;
+    for (int i = 0; i <= second && i < CPU_SETSIZE; i++) {
+        snprintf(file, sizeof file, "devices/system/cpu/cpu%d/cpufreq/scaling_governor", i);
+        put(file, i == second ? "schedutil\n" : i == first ? "powersave\n" : "ondemand\n");
+    }
+    cr_expect(strcmp(machine_governor(sys).text, second < CPU_SETSIZE ? "powersave, schedutil" : "powersave") == 0,
+              "'%s'", machine_governor(sys).text);
+    CPU_ZERO(&one);
+    CPU_SET(first, &one);
+    cr_assert(sched_setaffinity(0, sizeof one, &one) == 0);
+    cr_expect(strcmp(machine_governor(sys).text, "powersave") == 0, "'%s'", machine_governor(sys).text);
+}
+
 /* A rank on a GPU of NUMA node 1, which has the processors 4 to 7. */
 static rank_place on_gpu(const char *bus_id, int first, int last)
 {

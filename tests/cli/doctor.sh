@@ -37,6 +37,17 @@ check "in short: where the others are" grep -q '^each finding: `flynn doctor --l
 check "in short: counts each" test "$(($(sed -n 's/ broken$//; s/ ok, \| absent, \| to improve, /+/gp' "$work/out")))" = "$each"
 check "with a total" grep -qE '^[0-9]+ ok, [0-9]+ absent, [0-9]+ to improve, [0-9]+ broken$' "$work/out"
 
+check "no governor is no finding" test "$(grep -c governor "$work/out")" = 0
+for governor in powersave performance; do
+    for cpu in $(seq 0 $(($(getconf _NPROCESSORS_CONF) - 1))); do
+        mkdir -p governor/sys/devices/system/cpu/cpu$cpu/cpufreq
+        echo $governor >governor/sys/devices/system/cpu/cpu$cpu/cpufreq/scaling_governor
+    done
+    run doctor --root=governor --json
+    [ $governor = performance ] || check "a governor that changes the clock" has advice machine "the processors' governor is powersave: their clock follows the load"
+done
+check "one that does not" json "$work/out" 'not any("governor" in f["text"] for f in d["findings"])'
+
 # A GPU on the bus without a driver.
 gpu=no-driver/sys/bus/pci/devices/0000:01:00.0
 mkdir -p $gpu
