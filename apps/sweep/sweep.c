@@ -4,6 +4,7 @@
  */
 #include "commands.h"
 #include "keep.h"
+#include "offer.h"
 #include "show.h"
 
 #include "own/kernel_rows.h"
@@ -103,92 +104,6 @@ static const char summary[] =
     "reconstruct -b hip --block=8x8,16x16\tall variants in two blocks\n"
     "sort --size=1k,1M --save\tkeep the fastest for each size\n"
     "kernel a.hip b.hip 0:{n} out --let n=9,99\tkernels of your own\n";
-
-/* {"backend", "variants": {name: whether it is restricted}}, the variants in the device's own order. */
-static json_t *json_offer(const open_backend *b, const common_options *common, const exercise_kind *kind)
-{
-    json_t *offer = json_new_object(), *variants = json_new_object();
-    const bool is_auto = strcmp(b->requested, "auto") == 0; /* which is decided once for all combinations */
-    fl_variant_info v;
-
-    for (size_t i = 0; fl_variant_get(b->device, i, &v) == FL_OK; i++)
-        if (strcmp(v.operation, kind->name) == 0 && strcmp(v.variant, "auto") != 0 &&
-            strcmp(v.variant, "reference") != 0 && (!common->has_dtype || v.dtypes & 1u << common->dtype) &&
-            fl_variant_ready(b->device, i) == FL_OK)
-            json_put(variants, v.variant, json_boolean(v.restricted));
-    json_put(offer, "backend", json_text(b->requested));
-    json_put(offer, "spec", json_text(is_auto ? fl_device_describe(b->device)->resource : b->requested));
-    json_put(offer, "variants", variants);
-    return offer;
-}
-
-typedef struct question {
-    const common_options *common;
-    const exercise_kind *kind;
-} question;
-
-/* The document of this machine, with what its backends offer. */
-static json_t *ask_backends(const void *more)
-{
-    const question *q = more;
-    backend_list backends = backends_open(q->common);
-    if (q->kind->not_everywhere)
-        backends_settle(&backends, q->kind->name);
-    json_t *document = results_document(&backends, json_new_list()), *offers = json_new_list();
-
-    for (int i = 0; i < backends.count; i++)
-        json_append(offers, json_offer(&backends.open[i], q->common, q->kind));
-    json_put(document, "offers", offers);
-    backends_close(&backends);
-    return document;
-}
-
-static json_t *variants_of(const json_t *offer)
-{
-    return json_object_get(offer, "variants");
-}
-
-/* NULL: not offered. */
-static const json_t *find_variant(const json_t *offer, const char *variant)
-{
-    return json_object_get(variants_of(offer), variant);
-}
-
-static void check_offered(const common_options *common, const exercise_kind *kind, const json_t *offers)
-{
-    const json_t *offer;
-    size_t b, variants = 0;
-
-    json_array_foreach(offers, b, offer) variants += json_object_size(variants_of(offer));
-    if (variants == 0)
-        fail(EXIT_BAD_INPUT, "no backend here computes %s%s%s; `flynn list` shows which backends do", kind->name,
-             common->has_dtype ? " in " : "", common->has_dtype ? fl_dtype_name(common->dtype) : "");
-}
-
-/* A variant that none of the backends has is a mistake; one that only some have is listed for the others. */
-static void check_variant(const char *wanted, const exercise_kind *kind, const json_t *offers)
-{
-    const char *nearest = NULL, *name;
-    const json_t *offer;
-    json_t *unused;
-    size_t b;
-
-    if (strcmp(wanted, "auto") == 0 || strcmp(wanted, "reference") == 0)
-        return;
-    json_array_foreach(offers, b, offer)
-    {
-        const char *names[MOST_VALUES];
-        size_t count = 0;
-        if (find_variant(offer, wanted))
-            return;
-        json_object_foreach(variants_of(offer), name, unused) if (count < MOST_VALUES) names[count++] = name;
-        nearest = nearest ? nearest : fl_nearest_name(wanted, names, count);
-    }
-    if (nearest)
-        option_fail("variant", "'%s' is not a variant of %s here; did you mean '%s'? `flynn list` shows them", wanted,
-                    kind->name, nearest);
-    option_fail("variant", "'%s' is not a variant of %s here; `flynn list` shows them", wanted, kind->name);
-}
 
 typedef struct sweep {
     const common_options *common;
@@ -337,7 +252,7 @@ static void run_blocks(sweep *s, const json_t *offer, const char *variant, int64
     const sweep_options *own = s->own;
     const char *backend = row_text(offer, "backend"), *spec = row_text(offer, "spec");
     const int before = s->done;
-    bool more = own->blocks.count > 0 && (find_variant(offer, variant) || strcmp(variant, "auto") == 0);
+    bool more = own->blocks.count > 0 && (offer_variant(offer, variant) || strcmp(variant, "auto") == 0);
 
     if (!more)
         run_one(s, &(combination){backend, spec, variant, size, NULL});
@@ -355,7 +270,7 @@ static void run_backend(sweep *s, const json_t *offer, int64_t size)
     for (int i = 0; i < asked->count; i++)
         run_blocks(s, offer, asked->word[i], size);
     if (asked->count == 0)
-        json_object_foreach(variants_of(offer), variant, unused) run_blocks(s, offer, variant, size);
+        json_object_foreach(offer_variants(offer), variant, unused) run_blocks(s, offer, variant, size);
 }
 
 static void run_all(sweep *s, const json_t *offers)
@@ -367,7 +282,7 @@ static void run_all(sweep *s, const json_t *offers)
     json_array_foreach(offers, b, offer) s->count +=
         s->kernels->count * at_least_one(own->sizes.count) * at_least_one(own->keeps.count) *
         at_least_one(own->blocks.count) *
-        (own->variants.count ? own->variants.count : (int)json_object_size(variants_of(offer)));
+        (own->variants.count ? own->variants.count : (int)json_object_size(offer_variants(offer)));
     for (int i = 0; i < at_least_one(own->sizes.count); i++)
         for (int k = 0; k < at_least_one(own->keeps.count); k++) {
             s->keep = own->keeps.count ? own->keeps.value[k] : 0;
@@ -433,7 +348,7 @@ static int exit_code(const sweep *s)
 static int run_sweep(const common_options *common, const sweep_options *own)
 {
     /* The backends are asked in another process, because this one opens no device. */
-    json_t *document = child_ask(ask_backends, &(question){common, own->kind}),
+    json_t *document = child_ask(offer_document, &(offer_question){common, own->kind}),
            *offers = json_incref(json_object_get(document, "offers")), *best;
     const kernel_rows kernels = kernel_rows_of(&own->kernel, common->arguments + 1, common->argument_count - 1);
     sweep s = {.common = common,
@@ -446,9 +361,9 @@ static int run_sweep(const common_options *common, const sweep_options *own)
 
     json_object_del(document, "offers");
     json_put(document, "cannot_run", s.cannot_run);
-    check_offered(common, own->kind, offers);
+    offer_check_any(common, own->kind, offers);
     for (int v = 0; v < own->variants.count; v++)
-        check_variant(own->variants.word[v], own->kind, offers);
+        offer_check_variant(own->variants.word[v], own->kind, offers);
     child_catch_signals();
     run_all(&s, offers);
     if (json_array_size(s.rows) == 0)
