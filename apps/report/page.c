@@ -256,7 +256,7 @@ static void put_sweeps(FILE *out, const json_t *documents, const report_plots *p
         put_title(out, i, cell_print("%.64s, %.16s", row_text(first, "exercise"), row_text(first, "dtype")).text);
         put_group(out, plots, i);
         put_table(out, "Best", sweep_best_columns, json_object_get(document, "best"));
-        put_table(out, "All combinations", with_copies(sweep_columns).c, json_object_get(document, "results"));
+        put_table(out, "All combinations", with_copies(sweep_columns()).c, json_object_get(document, "results"));
         put_table(out, "Cannot run", sweep_refused_columns, json_object_get(document, "cannot_run"));
     }
     put_left_out(out, plots);

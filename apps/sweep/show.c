@@ -13,13 +13,19 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
-static bool same_place(const json_t *a, const json_t *b)
+static bool same_work(const json_t *a, const json_t *b)
 {
     return json_equal(json_object_get(a, "size"), json_object_get(b, "size")) &&
            json_integer_value(json_object_get(a, "keep_asked")) ==
                json_integer_value(json_object_get(b, "keep_asked")) &&
-           (!row_value(a, "let") || json_equal(row_value(a, "let"), row_value(b, "let"))) &&
+           (!row_value(a, "let") || json_equal(row_value(a, "let"), row_value(b, "let")));
+}
+
+static bool same_place(const json_t *a, const json_t *b)
+{
+    return same_work(a, b) &&
            json_equal(json_object_get(a, "backend_requested"), json_object_get(b, "backend_requested"));
 }
 
@@ -43,6 +49,113 @@ static const json_t *best_of(const json_t *rows, const json_t *row)
             best = other;
     }
     return best;
+}
+
+/* ------------------------------------------------------------------------------------------ with the copies ---- */
+
+static bool has_own_memory(const json_t *row)
+{
+    return strcmp(row_text(row, "host_memory"), "in place") != 0;
+}
+
+/* The least total of the same work: on that device, or on any processor if it is NULL. NULL: there is none. */
+static const json_t *least_total(const json_t *rows, const json_t *work, const char *resource)
+{
+    const json_t *least = NULL, *row;
+    size_t i;
+
+    json_array_foreach(rows, i, row)
+    {
+        if (!can_be_best(row) || !same_work(row, work) || isnan(row_number(row, "total_s")) ||
+            (resource ? strcmp(row_text(row, "resource"), resource) != 0 : has_own_memory(row)))
+            continue;
+        if (!least || row_number(row, "total_s") < row_number(least, "total_s"))
+            least = row;
+    }
+    return least;
+}
+
+/* A size at which a device was compared with the processors. */
+typedef struct compared {
+    const json_t *device, *processor;
+    double elements;
+    bool pays;
+} compared;
+
+static int by_elements(const void *a, const void *b)
+{
+    const double x = ((const compared *)a)->elements, y = ((const compared *)b)->elements;
+
+    return (x > y) - (x < y);
+}
+
+/* "1.30 +- 0.02 times as fast as omp:16:v4 tiled". */
+static cell speed_at(const compared *c)
+{
+    return cell_print("%s as fast as %.40s", sentence_speed(c->device, c->processor, "total").text,
+                      row_text(c->processor, "resource"));
+}
+
+static char *device_text(const char *resource, compared *list, size_t count)
+{
+    size_t from = count;
+
+    if (count == 0)
+        return memory_print("with the copies nothing says whether %s pays: no size has steady rows of it and of a "
+                            "processor",
+                            resource);
+    qsort(list, count, sizeof *list, by_elements);
+    while (from > 0 && list[from - 1].pays)
+        from--;
+    if (from == count)
+        return memory_print("with the copies %s does not pay at size %s: it is %s", resource,
+                            sweep_size(list[count - 1].device).text, speed_at(&list[count - 1]).text);
+    if (from == 0)
+        return memory_print("with the copies %s pays from the least size on: at %s it is %s", resource,
+                            sweep_size(list[0].device).text, speed_at(&list[0]).text);
+    return memory_print("with the copies %s pays from size %s on: there it is %s; at %s it is %s", resource,
+                        sweep_size(list[from].device).text, speed_at(&list[from]).text,
+                        sweep_size(list[from - 1].device).text, speed_at(&list[from - 1]).text);
+}
+
+/* Each size once: that of a row which has no other before it. */
+static bool is_first_of_work(const json_t *rows, size_t i, const json_t *row)
+{
+    for (size_t k = 0; k < i; k++)
+        if (same_work(json_array_get(rows, k), row))
+            return false;
+    return true;
+}
+
+json_t *sweep_copies(const json_t *rows)
+{
+    json_t *texts = json_new_list(), *devices = rows_grouped(rows, (const char *const[]){"resource", NULL}), *of;
+    compared *list = memory_zeroed(json_array_size(rows) + 1, sizeof *list);
+    const char *key;
+
+    json_object_foreach(devices, key, of)
+    {
+        const char *resource = row_text(json_array_get(of, 0), "resource");
+        const json_t *row;
+        size_t i, count = 0;
+        if (!has_own_memory(json_array_get(of, 0)) || json_is_true(row_value(json_array_get(of, 0), "emulation")))
+            continue;
+        json_array_foreach(rows, i, row)
+        {
+            const json_t *device = least_total(rows, row, resource), *processor = least_total(rows, row, NULL);
+            if (is_first_of_work(rows, i, row) && device && processor)
+                list[count++] = (compared){device, processor, row_number(device, "elements"),
+                                           row_number(device, "total_s") < row_number(processor, "total_s")};
+        }
+        char *text = device_text(resource, list, count);
+        json_append(texts, json_text(text));
+        free(text);
+    }
+    if (json_array_size(texts) == 0)
+        json_append(texts, json_text("with the copies: no GPU is among these backends, and processors copy nothing"));
+    free(list);
+    json_decref(devices);
+    return texts;
 }
 
 static void copy_keys(json_t *to, const json_t *from, const char *const *keys)
@@ -130,13 +243,16 @@ cell sweep_size(const json_t *row)
     return cell_print("%s", size);
 }
 
-const column sweep_columns[] = {
+enum { OF_TOTAL = 6 };
+
+const column sweep_copies_columns[] = {
     {.key = "exercise"},
     {.key = "resource"},
     {.title = "variant", .make = variant_cell},
     {.title = "size", .as = AS_NUMBER, .make = sweep_size},
     {.title = "block", .key = "block", .as = AS_BLOCK},
     {.key = "kernel_s"},
+    [OF_TOTAL] = {.key = "total_s"},
     {.key = "spread"},
     {.key = "gbytes_per_s"},
     {.key = "gflops"},
@@ -147,6 +263,18 @@ const column sweep_columns[] = {
     {.key = "check"},
     {0},
 };
+
+const column *sweep_columns(void)
+{
+    enum { COLUMNS = sizeof sweep_copies_columns / sizeof *sweep_copies_columns };
+    static column without_total[COLUMNS];
+    int count = 0;
+
+    for (int i = 0; i < COLUMNS; i++)
+        if (i != OF_TOTAL)
+            without_total[count++] = sweep_copies_columns[i];
+    return without_total;
+}
 
 const column sweep_best_columns[] = {
     {.key = "exercise"},
@@ -300,14 +428,15 @@ static void show_without_best(const json_t *rows)
 
 void sweep_table_show(const json_t *document)
 {
-    const json_t *rows = json_object_get(document, "results");
+    const json_t *rows = json_object_get(document, "results"), *copies = json_object_get(document, "with_copies");
     size_t i;
     json_t *entry;
 
     sentences_print(sentences_of_right(rows), NULL);
     json_array_foreach(json_object_get(document, "best"), i, entry) show_best(rows, entry);
     show_without_best(rows);
-    columns_print(sweep_columns, rows, TABLE_TEXT, stdout);
+    json_array_foreach(copies, i, entry) text_print("%s\n", json_string_value(entry));
+    columns_print(copies ? sweep_copies_columns : sweep_columns(), rows, TABLE_TEXT, stdout);
     noise_print(rows, NULL);
     show_exchanged(rows);
     show_emulations(rows);

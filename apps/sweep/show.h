@@ -13,8 +13,13 @@
 /* Gives each result of the document its `relative`, and the document `best`: one entry a size and backend. */
 void sweep_table_fill(json_t *document);
 
-/* Views of the document's "results", "best" and "cannot_run". */
-extern const column sweep_columns[], sweep_best_columns[], sweep_refused_columns[];
+/* Views of the document's "results", without and with their totals, "best" and "cannot_run". */
+const column *sweep_columns(void);
+extern const column sweep_copies_columns[], sweep_best_columns[], sweep_refused_columns[];
+
+/* With --with-copies: for each device with a memory of its own from which size on it is faster, with its copies, than
+ * the fastest processor of these rows; a list of texts, of which there is at least one. A new reference. */
+json_t *sweep_copies(const json_t *rows);
 
 /* Cells of a result: "512, rank 20", the size that
  * was asked for, else its shape; "32x8", or "-" for a variant without blocks. */

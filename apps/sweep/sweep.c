@@ -42,7 +42,7 @@ typedef struct sweep_options {
     value_list variants, blocks;
     integer_list sizes, keeps;
     int block[MOST_VALUES][3];
-    bool save, forget;
+    bool save, forget, with_copies;
     kernel_options kernel; /* options of the exercise `kernel` */
 } sweep_options;
 
@@ -87,6 +87,8 @@ static const own_option own_options[] = {
     {"keep", OPTION_INTEGERS, offsetof(sweep_options, keeps), "K,...",
      .help = "Singular values, of svd and reconstruct", .least = 1, .most = INT64_MAX, .letter = 'k',
      .also = "components"},
+    {"with-copies", OPTION_FLAG, offsetof(sweep_options, with_copies),
+     .help = "Say from which size a GPU pays, copies included\vBy the totals, against the processors of the sweep."},
     {"save", OPTION_FLAG, offsetof(sweep_options, save),
      .help = "Keep the fastest: the exercise then runs it for auto"},
     {"forget", OPTION_FLAG, offsetof(sweep_options, forget),
@@ -103,6 +105,7 @@ static const char summary[] =
     "every input, or is less accurate, is never kept.\v"
     "reconstruct -b hip --block=8x8,16x16\tall variants in two blocks\n"
     "sort --size=1k,1M --save\tkeep the fastest for each size\n"
+    "sort -b omp,hip --size=1k,1M --with-copies\tfrom which size a GPU pays\n"
     "kernel a.hip b.hip 0:{n} out --let n=9,99\tkernels of your own\n";
 
 typedef struct sweep {
@@ -370,6 +373,8 @@ static int run_sweep(const common_options *common, const sweep_options *own)
         stopped_leave();
     stopped_put(document, "combinations", s.count - (int)json_array_size(s.not_run), s.not_run);
     sweep_table_fill(document);
+    if (own->with_copies)
+        json_put(document, "with_copies", sweep_copies(s.rows));
     if (own->save && !signals_caught())
         json_array_foreach(json_object_get(document, "best"), i, best) sweep_keep(best, offers);
     const bool table = results_write(common, document);
@@ -396,7 +401,7 @@ int command_sweep(int argc, char **argv)
                                .own = &own,
                                .more = kernel_own_options,
                                .more_own = &own.kernel,
-                               .titles = TITLES_OF(sweep_columns)};
+                               .titles = TITLES_OF(sweep_copies_columns)};
     common_options common;
     int code;
 

@@ -4,6 +4,7 @@
  */
 #include "batch/columns.h"
 #include "laws/words.h"
+#include "sweep/show.h"
 #include "view/sentence.h"
 #include "view/json.h"
 
@@ -439,4 +440,59 @@ Test(sentence, of_laws)
     expect_laws("", "strong", json_pack("[O]", one));
     json_decref(one);
     json_decref(two);
+}
+
+/* A row of a sweep; `gpu`: a device with copies. */
+static json_t *make_swept(const char *resource, bool gpu, int size, double total, bool noisy, bool emulation)
+{
+    json_t *row = make_row(
+        &(made){.resource = resource, .kernel = total / 2, .total = total, .noisy = noisy, .emulation = emulation});
+
+    json_put(row, "size", json_whole(size));
+    json_put(row, "elements", json_whole(size));
+    json_put(row, "host_memory", json_text(gpu ? "pinned" : "in place"));
+    return row;
+}
+
+/* Totals of hip at sizes 1000, 10 and 100, of which only those that are not 0 exist, and of two processors, the faster
+ * of which takes 8 ms at each size. */
+static void expect_pays(const char *expected, const double *hip, bool noisy)
+{
+    static const int sizes[] = {1000, 10, 100};
+    json_t *rows = json_new_list();
+
+    for (int i = 0; i < 3; i++) {
+        json_append(rows, make_swept("serial", false, sizes[i], 80, false, false));
+        json_append(rows, make_swept("omp", false, sizes[i], 8, false, false));
+        json_append(rows, make_swept("hip-cpu:0", true, sizes[i], 0.1, false, true));
+        if (hip[i] > 0)
+            json_append(rows, make_swept("hip", true, sizes[i], hip[i], noisy && sizes[i] == 100, false));
+    }
+    expect_joined(sweep_copies(rows), expected);
+    json_decref(rows);
+}
+
+/* 8 / 4 (1 +- 0.01 sqrt(2)) = 2 +- 0.028, 8 / 16 = 0.5 +- 0.007, 8 / 32 = 0.25 +- 0.0035. */
+Test(sentence, from_which_size_a_gpu_pays)
+{
+    expect_pays(
+        "with the copies hip pays from size 1000 on: there it is 2.00 +- 0.03 times as fast as omp; at 100 it is "
+        "0.500 +- 0.007 times as fast as omp\n",
+        (const double[]){4, 32, 16}, false);
+    expect_pays("with the copies hip pays from size 100 on: there it is 2.00 +- 0.03 times as fast as omp; at 10 it is "
+                "0.250 +- 0.004 times as fast as omp\n",
+                (const double[]){2, 32, 4}, false);
+    /* without the noisy size, and where a larger size does not pay */
+    expect_pays(
+        "with the copies hip pays from size 1000 on: there it is 4.00 +- 0.06 times as fast as omp; at 10 it is "
+        "0.250 +- 0.004 times as fast as omp\n",
+        (const double[]){2, 32, 4}, true);
+    expect_pays("with the copies hip does not pay at size 1000: it is 0.500 +- 0.007 times as fast as omp\n",
+                (const double[]){16, 4, 4}, false);
+    expect_pays("with the copies hip pays from the least size on: at 10 it is 2.00 +- 0.03 times as fast as omp\n",
+                (const double[]){2, 4, 2}, false);
+    expect_pays("with the copies nothing says whether hip pays: no size has steady rows of it and of a processor\n",
+                (const double[]){0, 0, 4}, true);
+    expect_pays("with the copies: no GPU is among these backends, and processors copy nothing\n",
+                (const double[]){0, 0, 0}, false);
 }

@@ -80,6 +80,19 @@ on_machine quiet
 ok "slice there" slice --backend=serial --size=64 --slice=0:9,: "${quick[@]}" --json
 check "ranks all" json "$work/out" 'sorted(r["place"] for r in d["results"])[0] == 1 and
     all(r["disturbed"] is None and r["speed_up_disturbed"] is False for r in d["results"])'
+# A device with copies against a processor; the sentence is made again from the rows.
+FLYNN_PLUGIN_PATH=$FLYNN_TEST_FAULTS/failing ok "copies that pay or not" sweep sort --backend=serial,failing --size=100,2000,30000 --variant=radix "${quick[@]}" --with-copies --json
+cat >pays.py <<'PY'
+import json, sys
+d = json.load(open(sys.argv[1]))
+total = {(r["backend_requested"], r["size"]): r["total_s"] for r in d["results"]}
+pays = [total["failing", n] < total["serial", n] for n in (100, 2000, 30000)]
+start = "with the copies failing "
+expected = (start + "pays from the least size on: at 100 it is " if all(pays) else start + "does not pay at size 30000: it is " if not pays[-1] else
+            start + f"pays from size {2000 if pays[1] else 30000} on: there it is ")
+assert len(d["with_copies"]) == 1 and d["with_copies"][0].startswith(expected), (d["with_copies"], pays)
+PY
+check "are said of the device that has them" "$PYTHON" pays.py "$work/out"
 ok "a quiet machine" "${two[@]}"
 check "has no mark" lines '~' 0
 ok "its JSON" "${two[@]}" --json

@@ -947,6 +947,8 @@ OWN = {
     ("sweep", "block"): sweep_list("block", "block_asked", {"8x4": [8, 4, 1], "16": [16, 1, 1]}),
     ("sweep", "variant"): sweep_list("variant", "variant", {"naive": "naive", "tiled": "tiled"}),
     ("sweep", "keep"): sweep_keep,
+    ("sweep", "with-copies"): lambda c: differ(*("with the copies: no GPU" in Run([*quick(c), *more]).must().out
+                                                 for more in ((), ("--with-copies",))), "the sentence"),
     ("sweep", "save"): sweep_save,
     ("sweep", "forget"): lambda c: sweep_save(c, "-forget"),
     ("laws", "threads"): laws_threads,
