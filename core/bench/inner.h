@@ -8,6 +8,7 @@
 #include "clock.h"
 #include "disturbance.h"
 #include "gpu_clocks.h"
+#include "profiler.h"
 
 #include <flynn/bench.h>
 
@@ -58,7 +59,8 @@ typedef struct bench_work {
     double *sorted; /* room for the statistics of `precision` */
     int judged;     /* samples when precision was looked at */
     bool precise;
-    bench_disturbance disturbed, first_disturbed; /* the timed passes; the first pass, which is the only sample of some */
+    bench_disturbance disturbed,
+        first_disturbed; /* the timed passes; the first pass, which is the only sample of some */
     bench_gpu_clocks clocks;
     bench_flush flush;
     fl_status status;
@@ -72,6 +74,7 @@ struct fl_bench {
     double start; /* of the run */
     bench_work **works;
     size_t count;
+    bench_profiler profiler; /* of the whole run */
 };
 
 /* The times of one pass by quantity; NaN where there is none. */

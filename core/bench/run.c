@@ -221,8 +221,13 @@ static fl_status one_long_pass(fl_bench *b, bench_work *w)
 {
     const bench_counts before = bench_counts_now();
 
+    fl_status status;
+
     w->complete = true;
-    BENCH_TRY(timed_pass(b, w));
+    bench_profiler_start(&b->profiler, w->name);
+    status = timed_pass(b, w);
+    bench_profiler_stop(&b->profiler);
+    BENCH_TRY(status);
     bench_gpu_clocks_sample(&w->clocks);
     const bench_counts after = bench_counts_now();
     bench_disturbance_add(&w->disturbed, &before, &after);
@@ -295,10 +300,12 @@ static fl_status run_round(fl_bench *b, bench_work *w)
         return FL_OK;
     if (passes_of(w) > 0)
         BENCH_TRY(bench_warm_up(b, w)); /* other cases that ran meanwhile have emptied the caches */
+    bench_profiler_start(&b->profiler, w->name);
     before = bench_counts_now();
     start_s = before.at_s;
     status = timed_passes(b, w, start_s);
     after = bench_counts_now();
+    bench_profiler_stop(&b->profiler);
     w->spent += after.at_s - start_s;
     bench_disturbance_add(&w->disturbed, &before, &after);
     return status;
@@ -389,6 +396,7 @@ fl_status fl_bench_run(fl_bench *bench)
     if (bench->ran)
         return bench_fail(FL_E_ARGUMENT, "fl_bench_run: the bench has run; create another one");
     bench->ran = true;
+    bench->profiler = bench_profiler_open();
     bench->start = bench_now();
     if (bench->plan.rounds == 1)
         for (size_t i = 0; i < bench->count && status == FL_OK; i++)
@@ -398,5 +406,6 @@ fl_status fl_bench_run(fl_bench *bench)
     snprintf(message, sizeof message, "%s", fl_last_error());
     for (size_t i = 0; i < bench->count; i++)
         clean_up(bench, bench->works[i]);
+    bench_profiler_close(&bench->profiler);
     return status == FL_OK ? FL_OK : fl_set_error(status, message);
 }

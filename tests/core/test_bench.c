@@ -4,6 +4,7 @@
  */
 #include "harness.h"
 
+#include <dlfcn.h>
 #include <flynn/bench.h>
 #include <jansson.h>
 #include <math.h>
@@ -15,7 +16,7 @@
 struct waits {
     double copy_in, call, between, copy_out, finish, begin;
     int calls, restored, took, ended;
-    bool by_events; /* of a device, which may begin its work after the host has waited */
+    bool by_events;        /* of a device, which may begin its work after the host has waited */
     double wrong_launches; /* the sum of `launches` that `took` got */
     char *order;           /* gets `letter` for each call */
     char letter;
@@ -281,6 +282,55 @@ static int passes_with(const fl_bench_plan *plan, double call_s)
     expect_parts(bench, 0, r.first_counts ? 1 : r.passes);
     fl_bench_free(bench);
     return r.passes;
+}
+
+/* Loads a false library, which the bench then finds by its name, and lets it record its calls. */
+static void *load_profiler(const char *file, char *record)
+{
+    char path[500];
+    void (*to)(char *text);
+    void *library, *address;
+
+    snprintf(path, sizeof path, "%s/profiler/%s", FLYNN_TEST_FAULTS, file);
+    library = dlopen(path, RTLD_NOW);
+    cr_assert(library, "%s", dlerror());
+    address = dlsym(library, "false_profiler_record");
+    memcpy(&to, &address, sizeof to);
+    to(record);
+    return library;
+}
+
+/* Three timed passes after a first one and a warm-up, each call of which is a c. */
+static void expect_profiled(const char *expected, const char *const *files, int count)
+{
+    char order[256] = "";
+    struct waits w = {.order = order, .letter = 'c'};
+    const fl_bench_plan plan = {.repeat = 3, .warmup = 1, .rounds = 1, .min_time_s = 1e-9};
+    void *libraries[2];
+    fl_bench *bench;
+
+    for (int i = 0; i < count; i++)
+        libraries[i] = load_profiler(files[i], order);
+    must(fl_bench_create(&plan, &bench));
+    must(fl_bench_add(bench, &(fl_bench_case){.name = "waits", .call = waits_call, .user = &w, .launches = 1}));
+    must(fl_bench_run(bench));
+    fl_bench_free(bench);
+    cr_expect(strcmp(order, expected) == 0, "'%s' instead of '%s'", order, expected);
+    for (int i = 0; i < count; i++)
+        dlclose(libraries[i]);
+}
+
+Test(bench, a_profiler_sees_the_timed_passes, .timeout = 60)
+{
+    static const char *const nvidia[] = {"libcuda.so.1", "libnvToolsExt.so.1"};
+    static const char *const amd[] = {"librocprofiler-sdk-roctx.so.1"};
+
+    unsetenv("NVTX_INJECTION64_PATH");
+    unsetenv("CUDA_INJECTION64_PATH");
+    expect_profiled("ccccc", nvidia, 2);
+    expect_profiled("ccspwaitscccoe", amd, 1);
+    setenv("CUDA_INJECTION64_PATH", "a profiler's library", 1);
+    expect_profiled("ccspwaitscccoe", nvidia, 2);
 }
 
 Test(bench, passes_fill_the_time, .timeout = 60)

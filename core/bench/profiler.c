@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: MIT */
+#include "profiler.h"
+
+#include <dlfcn.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The functions of a library: of ranges, and of what is captured. rocTX's take a thread, of which 0 is all. */
+static const struct tool {
+    const char *file;
+    bool nvidia;
+    const char *push, *pop, *start, *stop;
+} tools[BENCH_PROFILER_LIBRARIES] = {
+    {"libcuda.so.1", true, NULL, NULL, "cuProfilerStart", "cuProfilerStop"},
+    {"libnvToolsExt.so.1", true, "nvtxRangePushA", "nvtxRangePop", NULL, NULL},
+    {"librocprofiler-sdk-roctx.so.1", false, "roctxRangePushA", "roctxRangePop", "roctxProfilerResume",
+     "roctxProfilerPause"},
+    {"librocprofiler-sdk-roctx.so.0", false, "roctxRangePushA", "roctxRangePop", "roctxProfilerResume",
+     "roctxProfilerPause"},
+    {"libroctx64.so.4", false, "roctxRangePushA", "roctxRangePop", NULL, NULL},
+    {"libroctx64.so.1", false, "roctxRangePushA", "roctxRangePop", NULL, NULL},
+};
+
+typedef int push_range(const char *name);
+typedef int plain(void);
+typedef int of_thread(uint64_t thread);
+typedef void symbol(void); /* any function */
+
+/* The profilers of NVIDIA set one of these for the programs that they start. */
+static bool is_profiled(void)
+{
+    return getenv("NVTX_INJECTION64_PATH") || getenv("CUDA_INJECTION64_PATH");
+}
+
+bench_profiler bench_profiler_open(void)
+{
+    const bool profiled = is_profiled();
+    bench_profiler p = {{NULL}};
+
+    for (int i = 0; i < BENCH_PROFILER_LIBRARIES; i++)
+        if (!tools[i].nvidia || profiled)
+            p.library[i] = dlopen(tools[i].file, RTLD_NOW | RTLD_LOCAL | (tools[i].nvidia ? 0 : RTLD_NOLOAD));
+    return p;
+}
+
+void bench_profiler_close(bench_profiler *p)
+{
+    for (int i = 0; i < BENCH_PROFILER_LIBRARIES; i++) {
+        if (p->library[i])
+            dlclose(p->library[i]);
+        p->library[i] = NULL;
+    }
+}
+
+/* The function of that name; NULL: none. dlsym's pointer is copied, because ISO C does not convert it. */
+static symbol *find(void *library, const char *name)
+{
+    void *const address = library && name ? dlsym(library, name) : NULL;
+    symbol *function;
+
+    memcpy(&function, &address, sizeof function);
+    return function;
+}
+
+static void capture(const bench_profiler *p, int i, const char *name)
+{
+    symbol *const function = find(p->library[i], name);
+
+    if (function && tools[i].nvidia)
+        ((plain *)function)();
+    else if (function)
+        ((of_thread *)function)(0);
+}
+
+void bench_profiler_start(const bench_profiler *p, const char *name)
+{
+    for (int i = 0; i < BENCH_PROFILER_LIBRARIES; i++) {
+        symbol *const push = find(p->library[i], tools[i].push);
+        capture(p, i, tools[i].start);
+        if (push)
+            ((push_range *)push)(name);
+    }
+}
+
+void bench_profiler_stop(const bench_profiler *p)
+{
+    for (int i = BENCH_PROFILER_LIBRARIES; i-- > 0;) {
+        symbol *const pop = find(p->library[i], tools[i].pop);
+        if (pop)
+            ((plain *)pop)();
+        capture(p, i, tools[i].stop);
+    }
+}
