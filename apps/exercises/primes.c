@@ -4,17 +4,15 @@
  */
 #include "run/registry.h"
 
+#include "checks/primes.h"
 #include "support/fail.h"
-#include "support/memory.h"
 #include "support/print.h"
 #include "view/columns.h"
 #include "view/json.h"
 #include "view/row.h"
 
 #include <inttypes.h>
-#include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { TRIAL, SQRT, SIEVE };
@@ -128,70 +126,13 @@ static fl_status call(const exercise *e, fl_device *device, fl_array *const *in,
                                   : fl_primes(device, upto, out[0], out[1], run);
 }
 
-/* An independent sieve, plain and in segments: the odd numbers, struck out by every odd prime up to the root. */
-enum { CHECK_SEGMENT = 1 << 19 };
-
-typedef struct host_sieve {
-    int64_t upto;
-    int64_t base_count;
-    int64_t *base;
-    bool composite[CHECK_SEGMENT / 2]; /* of the segment's odd numbers */
-} host_sieve;
-
-static host_sieve *host_sieve_start(int64_t upto)
-{
-    const int64_t root = (int64_t)sqrt((double)(upto > 1 ? upto - 1 : 0));
-    host_sieve *s = memory_zeroed(1, sizeof *s);
-
-    s->upto = upto;
-    s->base = memory_zeroed((size_t)(root + 1), sizeof *s->base);
-    for (int64_t n = 3, d; n <= root; n += 2) {
-        for (d = 3; d * d <= n && n % d != 0; d += 2)
-            continue;
-        if (d * d > n)
-            s->base[s->base_count++] = n;
-    }
-    return s;
-}
-
-/* Fills the segment that starts at `first`, an even number. */
-static void host_sieve_segment(host_sieve *s, int64_t first)
-{
-    memset(s->composite, 0, sizeof s->composite);
-    s->composite[0] = first == 0; /* 1 is not prime, whatever the course counts */
-    for (int64_t b = 0; b < s->base_count; b++) {
-        const int64_t p = s->base[b], multiple = ((first + p - 1) / p | 1) * p;
-        for (int64_t n = multiple > p * p ? multiple : p * p; n < first + CHECK_SEGMENT; n += 2 * p)
-            s->composite[(n - first) / 2] = true;
-    }
-}
-
-/* The k-th prime must be the result's next one. */
-static void check_prime(const host_array *result, int64_t k, int64_t prime, compare_result *found)
-{
-    compare_add(found, k, k < result->shape[0] ? (double)((const int64_t *)result->data)[k] : (double)NAN,
-                (double)prime, 0);
-}
-
-/* Each prime must be in its place, and the result must end with the last. */
 static compare_result check(const exercise *e, const measurement *m, char *method, size_t size)
 {
     const primes_options *own = e->own;
-    compare_result found = compare_start();
-    host_sieve *s = host_sieve_start(own->end);
-    int64_t k = 0;
+    int64_t count;
+    compare_result found = primes_compare(&m->results[0], own->first, own->end, &count);
 
-    if (own->first <= 2 && own->end > 2)
-        check_prime(&m->results[0], k++, 2, &found);
-    for (int64_t first = own->first / 2 * 2; first < own->end; first += CHECK_SEGMENT) {
-        host_sieve_segment(s, first);
-        for (int64_t n = first + 1; n < own->end && n < first + CHECK_SEGMENT; n += 2)
-            if (!s->composite[(n - first) / 2])
-                check_prime(&m->results[0], k++, n, &found);
-    }
-    free(s->base);
-    free(s);
-    exercise_check_count(m, k, &found);
+    exercise_check_count(m, count, &found);
     snprintf(method, size, "a sieve on the host: each prime, and their number");
     return found;
 }

@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * primes.h - checks primes by a sieve of its own on the host.
+ */
+#pragma once
+
+#include "run/verdict.h"
+
+/* The k-th element of `result` must be the k-th prime from `first` on; *count: how many primes there are before `end`,
+ * which may be more than the elements. */
+compare_result primes_compare(const host_array *result, int64_t first, int64_t end, int64_t *count);
