@@ -13,7 +13,8 @@ enum {
     NVML_HARDWARE = 0x8,
     NVML_HEAT = 0x20,
     NVML_HARDWARE_HEAT = 0x40,
-    NVML_POWER_BRAKE = 0x80
+    NVML_POWER_BRAKE = 0x80,
+    NVML_NO_ROOM = 7
 };
 
 /* The functions of the two libraries as they are called here. dlsym's pointer is copied, because ISO C does not
@@ -21,11 +22,14 @@ enum {
 typedef int nvml_handle_of(const char *bus_id, void **device);
 typedef int nvml_clock_of(void *device, int domain, unsigned *mhz);
 typedef int nvml_reasons_of(void *device, unsigned long long *reasons);
+typedef int nvml_heat_of(void *device, int sensor, unsigned *celsius);
+typedef int nvml_users_of(void *device, unsigned *count, void *list);
 typedef int plain(void);
 typedef void symbol(void); /* any function */
 typedef int rsmi_init_of(uint64_t flags);
 typedef int rsmi_count_of(uint32_t *count);
 typedef int rsmi_place_of(uint32_t index, uint64_t *place);
+typedef int rsmi_heat_of(uint32_t index, uint32_t sensor, int metric, int64_t *millidegrees);
 typedef int rsmi_clock_of(uint32_t index, int domain, void *frequencies);
 
 static symbol *find(void *library, const char *name)
@@ -47,6 +51,10 @@ static bool open_nvidia(bench_gpu_clocks *c, const char *bus_id)
     c->reasons = find(c->library, "nvmlDeviceGetCurrentClocksThrottleReasons");
     if (!c->reasons) /* its newer name */
         c->reasons = find(c->library, "nvmlDeviceGetCurrentClocksEventReasons");
+    c->heat = find(c->library, "nvmlDeviceGetTemperature");
+    c->users = find(c->library, "nvmlDeviceGetComputeRunningProcesses_v3");
+    if (!c->users) /* before CUDA 11.6; no list is asked for, so that its form does not matter */
+        c->users = find(c->library, "nvmlDeviceGetComputeRunningProcesses");
     if (!init || !handle || !c->clock || !c->shut_down || ((plain *)init)() != 0)
         return false;
     if (((nvml_handle_of *)handle)(bus_id, &c->device) == 0)
@@ -64,6 +72,7 @@ static bool open_amd(bench_gpu_clocks *c, const char *bus_id)
     uint32_t count;
 
     c->clock = find(c->library, "rsmi_dev_gpu_clk_freq_get");
+    c->heat = find(c->library, "rsmi_dev_temp_metric_get");
     c->shut_down = (plain *)find(c->library, "rsmi_shut_down");
     if (!init || !count_of || !place_of || !c->clock || !c->shut_down ||
         sscanf(bus_id, "%x:%x:%x.%x", &domain, &bus, &slot, &function) != 4 || ((rsmi_init_of *)init)(0) != 0)
@@ -122,6 +131,40 @@ static double nvidia_clock(const bench_gpu_clocks *c)
     return ((nvml_clock_of *)c->clock)(c->device, NVML_CLOCK_SM, &mhz) == 0 ? mhz : NAN;
 }
 
+static double celsius(const bench_gpu_clocks *c)
+{
+    unsigned degrees;
+    int64_t millidegrees;
+
+    if (!c->heat)
+        return NAN;
+    if (c->vendor == BENCH_VENDOR_NVIDIA)
+        return ((nvml_heat_of *)c->heat)(c->device, 0, &degrees) == 0 ? degrees : NAN;
+    return ((rsmi_heat_of *)c->heat)(c->index, 0, 0, &millidegrees) == 0 ? 1e-3 * (double)millidegrees : NAN;
+}
+
+/* Returns how many processes but this one compute on the GPU. Without room for a list NVML says how many there are, and
+ * that they do not fit. */
+static double other_users(const bench_gpu_clocks *c)
+{
+    unsigned count = 0;
+    int status;
+
+    if (c->vendor != BENCH_VENDOR_NVIDIA || !c->users)
+        return NAN;
+    status = ((nvml_users_of *)c->users)(c->device, &count, NULL);
+    return status != 0 && status != NVML_NO_ROOM ? (double)NAN : count > 0 ? count - 1 : 0;
+}
+
+void bench_gpu_clocks_explain(const bench_gpu_clocks *c, char *text, size_t size)
+{
+    if (!isnan(c->hottest))
+        snprintf(text + strlen(text), size - strlen(text), "; it is at %.0f C", c->hottest);
+    if (c->others > 0)
+        snprintf(text + strlen(text), size - strlen(text), "; %.0f other process%s compute%s on it", c->others,
+                 c->others > 1 ? "es" : "", c->others > 1 ? "" : "s");
+}
+
 void bench_gpu_clocks_sample(bench_gpu_clocks *c)
 {
     const unsigned long long lowered =
@@ -134,6 +177,9 @@ void bench_gpu_clocks_sample(bench_gpu_clocks *c)
     mhz = c->vendor == BENCH_VENDOR_NVIDIA ? nvidia_clock(c) : amd_clock(c);
     c->low = fmin(c->low, mhz); /* the other one where one is NaN */
     c->high = fmax(c->high, mhz);
+    c->hottest = fmax(c->hottest, celsius(c));
+    if (isnan(c->others)) /* once: a list of processes takes longer */
+        c->others = other_users(c);
     if (c->vendor == BENCH_VENDOR_NVIDIA && c->reasons && ((nvml_reasons_of *)c->reasons)(c->device, &reasons) == 0)
         c->throttled = fmax(c->throttled, (reasons & lowered) != 0);
 }

@@ -378,6 +378,8 @@ static void clean_up(const fl_bench *b, bench_work *w)
         w->disturbed.switches = w->disturbed.waited_s = w->disturbed.counts_waiting = 0;
     bench_disturbance_say(w->info.host_memory ? &w->disturbed : &none, w->clocks.throttled, w->why_disturbed,
                           sizeof w->why_disturbed);
+    if (w->clocks.throttled > 0)
+        bench_gpu_clocks_explain(&w->clocks, w->why_disturbed, sizeof w->why_disturbed);
     if (w->info.emulation)
         *w->why_disturbed = '\0'; /* its times say nothing, disturbed or not */
     if (!w->began && w->status == FL_OK) {

@@ -43,6 +43,13 @@ static void expect_falling(bench_vendor vendor, bool says_why)
     cr_expect(says_why ? c.throttled == 1 : isnan(c.throttled));
     bench_disturbance_say(&(bench_disturbance){0}, c.throttled, text, sizeof text);
     cr_expect_eq(strstr(text, "lowered its clock") != NULL, says_why);
+    snprintf(text, sizeof text, "hot");
+    bench_gpu_clocks_explain(&c, text, sizeof text);
+    cr_expect_str_eq(text, vendor == BENCH_VENDOR_NVIDIA ? "hot; it is at 87 C; 2 other processes compute on it"
+                                                         : "hot; it is at 71 C");
+    snprintf(text, sizeof text, "hot");
+    bench_gpu_clocks_explain(&c, text, 12);
+    cr_expect_str_eq(text, "hot; it is ");
     bench_gpu_clocks_close(&c);
     cr_expect(c.low == 1780 && c.vendor == BENCH_VENDOR_NONE, "what was read stays");
     c = bench_gpu_clocks_open(vendor, "0000:3c:00.0");
@@ -81,6 +88,9 @@ Test(gpu_clocks, without_a_gpu)
 
     bench_gpu_clocks_sample(&c);
     cr_expect(c.vendor == BENCH_VENDOR_NONE && isnan(c.low) && isnan(c.throttled));
+    char text[] = "as it was";
+    bench_gpu_clocks_explain(&c, text, sizeof text);
+    cr_expect_str_eq(text, "as it was");
     c = bench_gpu_clocks_open(BENCH_VENDOR_NVIDIA, "");
     cr_expect_eq(c.vendor, BENCH_VENDOR_NONE);
 }

@@ -62,6 +62,11 @@ EXPORT int rsmi_dev_gpu_clk_freq_get(uint32_t index, int domain, void *frequenci
 #endif
     return 0;
 }
+EXPORT int rsmi_dev_temp_metric_get(uint32_t index, uint32_t sensor, int metric, int64_t *millidegrees)
+{
+    *millidegrees = 71000;
+    return is_open && index == 2 && sensor == 0 && metric == 0 ? 0 : 1;
+}
 #else
 static int gpu;
 
@@ -90,6 +95,21 @@ EXPORT int nvmlDeviceGetClockInfo(void *device, int domain, unsigned *clock)
     *clock = mhz;
     mhz -= 100;
     return 0;
+}
+
+EXPORT int nvmlDeviceGetTemperature(void *device, int sensor, unsigned *celsius)
+{
+    *celsius = 87;
+    return is_open && device == &gpu && sensor == 0 ? 0 : 2;
+}
+
+/* This process and two others, for which there is no room. */
+EXPORT int nvmlDeviceGetComputeRunningProcesses_v3(void *device, unsigned *count, void *list)
+{
+    if (!is_open || device != &gpu || *count != 0 || list)
+        return 2;
+    *count = 3;
+    return 7;
 }
 
 /* Below 1850 MHz it is the heat; before, the GPU waits for work, which is no throttling. */
