@@ -426,7 +426,7 @@ static void show_without_best(const json_t *rows)
     }
 }
 
-void sweep_table_show(const json_t *document)
+void sweep_table_show(const json_t *document, bool totals)
 {
     const json_t *rows = json_object_get(document, "results"), *copies = json_object_get(document, "with_copies");
     size_t i;
@@ -436,7 +436,7 @@ void sweep_table_show(const json_t *document)
     json_array_foreach(json_object_get(document, "best"), i, entry) show_best(rows, entry);
     show_without_best(rows);
     json_array_foreach(copies, i, entry) text_print("%s\n", json_string_value(entry));
-    columns_print(copies ? sweep_copies_columns : sweep_columns(), rows, TABLE_TEXT, stdout);
+    columns_print(totals ? sweep_copies_columns : sweep_columns(), rows, TABLE_TEXT, stdout);
     noise_print(rows, NULL);
     show_exchanged(rows);
     show_emulations(rows);

@@ -29,4 +29,5 @@ cell sweep_block(const json_t *row);
 /* The combination of a result or of one that did not run: "simd:v4 tiled, size 512, block 32x8"; to be freed. */
 char *sweep_text(const json_t *entry);
 
-void sweep_table_show(const json_t *document);
+/* `totals`: the table has them. */
+void sweep_table_show(const json_t *document, bool totals);

@@ -379,7 +379,7 @@ static int run_sweep(const common_options *common, const sweep_options *own)
         json_array_foreach(json_object_get(document, "best"), i, best) sweep_keep(best, offers);
     const bool table = results_write(common, document);
     if (table)
-        sweep_table_show(document);
+        sweep_table_show(document, own->with_copies || common->columns != NULL); /* --columns may name totals */
     results_say_wrong(s.rows, table);
     const int code = exit_code(&s);
     json_decref(offers);

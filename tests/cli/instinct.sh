@@ -113,7 +113,7 @@ sort --size=1k -b serial --columns=help        | flynn sort --size=1k -b serial 
 sort --size=1k -b serial --columns=backend,spread | flynn sort --size=1k -b serial --columns=backend
 sort --size=1k -b serial --columns=kernel,with-copies
 compare sort --size=1k -b serial --columns=spraed | flynn compare sort --size=1k -b serial --columns=spread
-sweep sort --size=1k -b serial --columns=kernel,totl | flynn sweep sort --size=1k -b serial --columns=kernel
+sweep sort --size=1k -b serial --columns=kernel,totl | flynn sweep sort --size=1k -b serial --columns=kernel,total
 laws sort --threads=1,2 --size=1k --columns=amdahl | flynn laws sort --threads=1,2 --size=1k --columns=Amdahl
 list --columns=wat                  | flynn list --columns=what
 kernel add.hip 0:100 out 100

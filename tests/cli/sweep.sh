@@ -78,6 +78,11 @@ check "what the runtime tells of the kernel" json "$work/out" \
 check "nothing wrong is kept" test ! -e "$work/cache/sweeps.json"
 unset FLYNN_PLUGIN_PATH
 
+ok "totals by name" sweep sort --backend=serial --size=100 --variant=naive --columns=kernel,total "${quick[@]}"
+check "are shown" grep -qE '^ *kernel +total$' "$work/out"
+ok "without a name" sweep sort --backend=serial --size=100 --variant=naive "${quick[@]}"
+check "they are not" test "$(grep -c total "$work/out")" = 0
+
 # What is kept, and what beats it.
 variant='d["results"][0]["variant"], d["results"][0]["block"][:2], d["results"][0]["tuned"]'
 sorted=(sort --backend=serial --json --repeat=1)
