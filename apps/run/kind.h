@@ -46,6 +46,7 @@ typedef struct exercise {
     int output_count;
     output_spec outputs[MOST_OUTPUTS]; /* table and JSON describe the first */
     bool in_place; /* the first output is the first input, which is filled anew before it is timed */
+    bool once;     /* the result is wanted and no measurement: one pass, in the memory that the files are read into */
     /* Initial contents of a user kernel's outputs, restored (untimed) before each pass so that every pass computes the
      * same; NULL: outputs are undefined before. `guarded`: see watch.h. */
     const host_array *begins;
@@ -169,7 +170,9 @@ struct exercise_kind {
     bool not_everywhere; /* some backends do not have the operation `name`: they are left out */
     bool only_alone;     /* not among the exercises of compare, sweep and laws */
 
-    bool steady; /* takes as long on its own output: short calls in place may be queued many times */
+    bool spends_input; /* `expect` takes from the first input all that the check needs of it: with exercise.once the
+                        * operation may overwrite it */
+    bool steady;       /* takes as long on its own output: short calls in place may be queued many times */
     /* It runs on several ranks (group.h), each with its share of the first dimension of the outputs and of the inputs
      * in this mask, and with all of the other inputs; PARTED_RESULT: none is shared; 0: it does not. */
     unsigned distributed;
