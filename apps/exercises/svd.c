@@ -269,7 +269,7 @@ static void print(const exercise *e, const measurement *m, const json_t *row)
                    m->device.resource, report->implied_error, svd_oracle_randomized(expected->oracle, k));
     text_print("%s: svd %s, reconstruct %s", m->device.resource, format_seconds(m->timing.kernel_s).text,
                format_seconds(report->reconstruct_s).text);
-    if (!m->device.host_memory)
+    if (m->h2d.count > 0 && !m->device.host_memory)
         text_print(", copies of a %s and of u, s, vt %s", format_seconds(median(m->h2d.s, m->h2d.count)).text,
                    format_seconds(median(m->d2h.s, m->d2h.count)).text);
     text_print("\n");
