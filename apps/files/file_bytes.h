@@ -16,6 +16,10 @@
  * because one without a writer would block forever. Two threads must not open pipes at the same time. */
 FILE *file_open(const char *path, const char *expected, int64_t *size, problem *why);
 
+/* Reads the next `bytes` bytes of a file that file_open opened; false if there are fewer, or, with *failed, they cannot
+ * be read. Threads share many bytes, because the first touch of fresh memory costs more than the copy. */
+bool file_next(FILE *stream, void *to, size_t bytes, bool *failed);
+
 /* Zeroed, it is empty and may be freed. */
 typedef struct file_bytes {
     uint8_t *data; /* malloc; NULL if empty */
