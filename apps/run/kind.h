@@ -170,6 +170,7 @@ struct exercise_kind {
     bool not_everywhere; /* some backends do not have the operation `name`: they are left out */
     bool only_alone;     /* not among the exercises of compare, sweep and laws */
 
+    bool own_output;   /* -o is not the first output of the operation */
     bool spends_input; /* `expect` takes from the first input all that the check needs of it: with exercise.once the
                         * operation may overwrite it */
     bool steady;       /* takes as long on its own output: short calls in place may be queued many times */
@@ -200,6 +201,6 @@ struct exercise_kind {
     /* A line about it below the table, of which `row` is a row in JSON; where several ranks run only rank 0 calls it.
      */
     void (*print)(const exercise *e, const measurement *m, const json_t *row);
-    bool (*write)(const exercise *e, const result_list *results); /* other outputs; true: -o is written, too */
+    void (*write)(const exercise *e, const result_list *results); /* other outputs; with `own_output` that of -o, too */
     int (*exit_code)(const exercise *e);                          /* where all results are right */
 };
