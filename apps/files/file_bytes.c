@@ -186,13 +186,19 @@ bool file_bytes_read(const char *path, const char *expected, file_bytes *bytes, 
     return ok;
 }
 
-bool file_bytes_write(const char *path, const file_bytes *bytes, problem *why)
+output *file_bytes_begin(const char *path, const file_bytes *bytes, problem *why)
 {
     output *file = output_open(path, why);
-    if (file == NULL)
-        return false;
-    output_write(file, bytes->data, bytes->size);
-    return output_commit(file, why); /* reports a failed write too */
+    if (file != NULL)
+        output_write(file, bytes->data, bytes->size);
+    return file;
+}
+
+bool file_bytes_write(const char *path, const file_bytes *bytes, problem *why)
+{
+    output *file = file_bytes_begin(path, bytes, why);
+
+    return file != NULL && output_commit(file, why); /* reports a failed write too */
 }
 
 void file_bytes_free(file_bytes *bytes)

@@ -5,6 +5,8 @@
  */
 #pragma once
 
+#include "output.h"
+
 #include "support/problem.h"
 
 #include <stdint.h>
@@ -29,6 +31,8 @@ typedef struct file_bytes {
 /* Reads a whole file. false, with a problem and no bytes, if file_open refuses it or reading fails. */
 bool file_bytes_read(const char *path, const char *expected, file_bytes *bytes, problem *why);
 
+/* Creates a file with them, which output_commit completes; NULL, with a problem, if it cannot be written. */
+output *file_bytes_begin(const char *path, const file_bytes *bytes, problem *why);
 /* Writes them, whole or not at all (output.h). */
 bool file_bytes_write(const char *path, const file_bytes *bytes, problem *why);
 

@@ -435,16 +435,25 @@ bool output_write(output *file, const void *data, size_t bytes)
     return true;
 }
 
+/* Returns whether the file must be on the disk before it gets its name. */
+static bool must_settle(const output *file)
+{
+    return file->error == 0 && (file->written != NULL || file->joined);
+}
+
+void output_settle(output *file)
+{
+    if ((fflush(file->stream) != 0 || (must_settle(file) && fsync(fileno(file->stream)) != 0)) && file->error == 0)
+        file->error = errno;
+}
+
 /* Writes everything to the disk and closes the stream; 0, or the errno of the first failure. */
 static int finish_stream(output *file)
 {
+    output_settle(file);
     int error = file->error;
-    if (fflush(file->stream) != 0 && error == 0)
-        error = errno;
     if (ferror(file->stream) && error == 0)
         error = EIO;
-    if (error == 0 && (file->written != NULL || file->joined) && fsync(fileno(file->stream)) != 0)
-        error = errno;
     if (fclose(file->stream) != 0 && error == 0)
         error = errno;
     file->stream = NULL;

@@ -401,7 +401,7 @@ static bool draws(const exercise_kind *kind)
 
 static void write_outputs(const exercise *e, const result_list *results)
 {
-    const char *path = e->common.output;
+    const char *path = e->common.output, *how = draws(e->kind) ? "--png=FILE scales its colours" : NULL;
     const host_array *result;
 
     if (e->kind->write)
@@ -409,10 +409,14 @@ static void write_outputs(const exercise *e, const result_list *results)
     if (!path || e->kind->own_output)
         return;
     result = exercise_right_output(results, 0, path);
-    if (result && group_is_distributed())
+    if (result && results->early)
+        early_put(results->early, how);
+    else if (results->early)
+        early_discard(results->early);
+    else if (result && group_is_distributed())
         distributed_write(&results->list[0], path);
     else if (result)
-        file_put(path, result, draws(e->kind) ? "--png=FILE scales its colours" : NULL);
+        file_put(path, result, how);
 }
 
 static int passes_of(const result_list *results)
@@ -431,6 +435,8 @@ static bool run_keep(exercise *e, choice_list choices, result_list *results)
     const int first = results->count;
 
     passes_run(e, choices.list, choices.count, choices.count > 1 && fit_together(e, choices.count), results);
+    if (e->once && results->count > 0 && !group_is_distributed() && !e->kind->own_output)
+        results->early = early_start(e->common.output, &results->list[0].results[0]);
     const bool ok = check_all(e, results, first);
     results_add_rows(results, e, first);
     free(choices.list);
@@ -442,8 +448,8 @@ static int run(exercise *e)
     const int keeps = keeps_of(e)->count > 1 ? keeps_of(e)->count : 1;
     choice_list choices = choices_for(e);
     const int rows = keeps * choices.count;
-    result_list results = {&e->common, e->backends, 0, memory_zeroed((size_t)rows, sizeof(measurement)),
-                           json_new_list()};
+    result_list results = {&e->common,      e->backends, 0, memory_zeroed((size_t)rows, sizeof(measurement)),
+                           json_new_list(), NULL};
     bool ok = run_keep(e, choices, &results);
 
     for (int i = 1; i < keeps && !(results.count > 0 && progress_is_late()); i++) {
