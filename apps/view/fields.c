@@ -60,7 +60,8 @@ const field fields[] = {
     {"total_s", "total", AS_SECONDS, .in = IN_RUN | IN_COMPARE | IN_ONCE, .from = MEDIAN_OF, .of = "total",
      .noise = NOISY,
      .about =
-         "a warm pass by the host's clock, from host arrays to host arrays; it is measured, not the sum of the parts"},
+         "a warm pass by the host's clock, from host arrays to host arrays; it is measured, not the sum of the parts. "
+         "Where a file of the result is all that is asked for, the only pass, with allocations and loading"},
     {"kernel_interval_s", NULL, AS_SECONDS, .from = INTERVAL_OF, .of = "kernel",
      .about = "holds the median of all passes, of which `kernel_s` is an estimate, with 95 %; empty below six samples"},
     {"total_interval_s", NULL, AS_SECONDS, .from = INTERVAL_OF, .of = "total",
