@@ -29,7 +29,7 @@ typedef struct survey {
     atomic_bool falls;         /* there is an element that is less than the one before it */
 } survey;
 
-static uint64_t checksum_of(const host_array *array, int64_t first, int64_t end)
+static inline __attribute__((always_inline)) uint64_t sum_of_mixes(const host_array *array, int64_t first, int64_t end)
 {
     const uint32_t *narrow = array->data;
     const uint64_t *wide = array->data;
@@ -45,38 +45,58 @@ static uint64_t checksum_of(const host_array *array, int64_t first, int64_t end)
 }
 
 /* Returns whether an element from `first` on is less than the one before it; `fall` is true where b must not come after
- * a. Without a branch, so that a compiler makes vectors of it. */
-#define HAS_FALLS(type, fall) \
+ * a. Without a branch and as wide as the elements, so that a compiler makes vectors of it. */
+#define HAS_FALLS(type, wide, fall) \
     do { \
         const type *values = array->data; \
-        bool any = false; \
+        wide any = 0; \
         for (int64_t i = first; i < end; i++) { \
             const type a = values[i - 1], b = values[i]; \
-            any |= (fall); \
+            any |= (wide)(fall); \
         } \
-        return any; \
+        return any != 0; \
     } while (0)
 #define FLOATS_FALL ((b < a) | ((a != a) & (b == b)))
 
-static bool has_falls(const host_array *array, int64_t first, int64_t end)
+static inline __attribute__((always_inline)) bool has_falls(const host_array *array, int64_t first, int64_t end)
 {
     first = first > 0 ? first : 1;
     switch (array->dtype) {
-    case FL_F32: HAS_FALLS(float, FLOATS_FALL);
-    case FL_F64: HAS_FALLS(double, FLOATS_FALL);
-    case FL_I32: HAS_FALLS(int32_t, b < a);
-    default: HAS_FALLS(int64_t, b < a);
+    case FL_F32: HAS_FALLS(float, int32_t, FLOATS_FALL);
+    case FL_F64: HAS_FALLS(double, int64_t, FLOATS_FALL);
+    case FL_I32: HAS_FALLS(int32_t, int32_t, b < a);
+    default: HAS_FALLS(int64_t, int64_t, b < a);
     }
 }
+
+static inline __attribute__((always_inline)) void survey_part(survey *s, int64_t first, int64_t end)
+{
+    atomic_fetch_add(&s->checksum, sum_of_mixes(s->array, first, end));
+    if (s->orders && has_falls(s->array, first, end))
+        atomic_store(&s->falls, true);
+}
+
+#ifdef __x86_64__
+/* The same loops as vectors that have a product of 64 bits: a third of the time. */
+__attribute__((target("avx512f,avx512dq,prefer-vector-width=512"))) static void
+survey_by_vectors(survey *s, int64_t first, int64_t end)
+{
+    survey_part(s, first, end);
+}
+#endif
 
 static void survey_piece(void *surveyed, int64_t i)
 {
     survey *const s = surveyed;
     const int64_t first = i * PIECE, end = int64_smaller(first + PIECE, host_array_size(s->array));
 
-    atomic_fetch_add(&s->checksum, checksum_of(s->array, first, end));
-    if (s->orders && has_falls(s->array, first, end))
-        atomic_store(&s->falls, true);
+#ifdef __x86_64__
+    if (__builtin_cpu_supports("avx512dq")) {
+        survey_by_vectors(s, first, end);
+        return;
+    }
+#endif
+    survey_part(s, first, end);
 }
 
 static void survey_all(survey *s)
