@@ -5,9 +5,11 @@
 #include "support/fail.h"
 #include "support/memory.h"
 #include "support/random.h"
+#include "support/threads.h"
 
 #include <inttypes.h>
 #include <math.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,6 +18,7 @@
  * elements are sampled, but not more than a SHARE of a small result, which naive sums faster; at most MOST. */
 static const double MOST_WORK[] = {0x1p29, 0x1p30}, SAMPLED_WORK = 0x1p28; /* of vectors; of images */
 enum { FEWEST = 1 << 12, SHARE = 8, MOST = 1 << 19, CORNERS = 4, EDGES = 4 };
+enum { DEFINED = 64, BAND = 1 << 16 }; /* elements that a thread defines, or compares with the reference, at a time */
 
 /* Rows and columns of the kernel, from `first` to before `end`. */
 typedef struct taps {
@@ -34,6 +37,10 @@ struct convolve_oracle {
     int64_t count;
     int64_t *places; /* of the elements, row-major; NULL: all in order */
     host_array expected, bound;
+    bool later; /* all elements are expected, by the check and of these: */
+    host_array inputs[2];
+    fl_dtype dtype;
+    bool negative; /* there are negative elements in them */
 };
 
 static bool has_negative_element(const host_array *array)
@@ -51,18 +58,17 @@ static int64_t origin_of(fl_mode mode, int64_t image, int64_t kernel)
 }
 
 /* Every element by the reference, for the inputs or for their absolute values. */
-static host_array by_reference(const convolve_oracle *o, const host_array *inputs, fl_mode mode, fl_dtype dtype,
+static host_array by_reference(const convolve_oracle *o, fl_device *device, const host_array *inputs, fl_mode mode,
                                bool absolute)
 {
     const bool line = o->ndim == 1;
     const fl_run run = {.variant = "reference"};
-    fl_device *device = reference_device(line ? "convolve1d" : "convolve", "reference");
     fl_array *in[2], *out;
     host_array values;
 
     for (int i = 0; i < 2; i++)
         in[i] = reference_upload(device, &inputs[i], absolute);
-    must(fl_array_create(device, dtype, o->ndim, o->shape + line, &out));
+    must(fl_array_create(device, o->dtype, o->ndim, o->shape + line, &out));
     if (o->window && line)
         must(fl_convolve1d_window(device, in[0], in[1], o->origin[1], out, &run));
     else if (o->window)
@@ -72,20 +78,31 @@ static host_array by_reference(const convolve_oracle *o, const host_array *input
     values = reference_fetch(out);
     for (int i = 0; i < 2; i++)
         fl_array_free(in[i]);
-    fl_device_close(device);
     return values;
 }
 
+static fl_device *open_reference(const convolve_oracle *o)
+{
+    return reference_device(o->ndim == 1 ? "convolve1d" : "convolve", "reference");
+}
+
 /* Without signs nothing cancels, and the values are the sums over absolute values. */
-static void expect_all(convolve_oracle *o, const host_array *inputs, fl_mode mode, fl_dtype dtype, bool negative)
+static void expect_all(convolve_oracle *o, fl_device *device, const host_array *inputs, fl_mode mode)
 {
     host_array magnitudes = {0};
 
-    o->expected = by_reference(o, inputs, mode, dtype, false);
-    if (negative)
-        magnitudes = by_reference(o, inputs, mode, dtype, true);
-    o->bound = reference_convert(negative ? &magnitudes : &o->expected, FL_F64);
+    o->expected = by_reference(o, device, inputs, mode, false);
+    if (o->negative)
+        magnitudes = by_reference(o, device, inputs, mode, true);
+    o->bound = reference_convert(o->negative ? &magnitudes : &o->expected, FL_F64);
     host_array_free(&magnitudes);
+}
+
+/* From sums of absolute values to what rounding may change. */
+static void scale_bounds(convolve_oracle *o)
+{
+    for (int64_t n = 0; n < o->count; n++)
+        ((double *)o->bound.data)[n] *= (double)(o->terms + 16) * unit_roundoff(o->dtype);
 }
 
 /* First the corners, then any places, every fourth of an image's on an edge. */
@@ -110,46 +127,79 @@ static void choose_places(convolve_oracle *o, uint64_t seed)
     }
 }
 
-/* Adds a row's products, the image read backwards. One sum would wait for each addition before the next. */
-static void add_row(const double *image, const double *kernel, int64_t count, long double *sum, double *magnitude)
+/* Adds a row's products, the image read backwards from its element `from`. One sum would wait for each addition before
+ * the next. */
+static void add_row(const host_array *image, int64_t from, const double *kernel, int64_t count, long double *sum,
+                    double *magnitude)
 {
+    enum { CHUNK = 64 };
     long double sums[4] = {0};
-    double magnitudes[4] = {0};
+    double magnitudes[4] = {0}, pixels[CHUNK];
 
-    for (int64_t q = 0; q < count; q += 4)
-        for (int64_t k = 0; k < 4 && q + k < count; k++) {
-            sums[k] += (long double)image[-q - k] * kernel[q + k];
-            magnitudes[k] += fabs(image[-q - k] * kernel[q + k]);
-        }
+    for (int64_t start = 0; start < count; start += CHUNK) {
+        const int64_t length = int64_smaller(CHUNK, count - start);
+        for (int64_t k = 0; k < length; k++)
+            pixels[k] = host_array_get(image, from - start - k);
+        for (int64_t q = 0; q < length; q += 4)
+            for (int64_t k = 0; k < 4 && q + k < length; k++) {
+                sums[k] += (long double)pixels[q + k] * kernel[start + q + k];
+                magnitudes[k] += fabs(pixels[q + k] * kernel[start + q + k]);
+            }
+    }
     *sum += sums[0] + sums[1] + (sums[2] + sums[3]);
     *magnitude += magnitudes[0] + magnitudes[1] + (magnitudes[2] + magnitudes[3]);
 }
 
-/* The n-th element from the products that it consists of. It is NaN where one of the `spoilt` taps, which are not
- * finite, meets the zeros of the border. */
-static void define_element(convolve_oracle *o, const host_array *image, const host_array *kernel, const taps *spoilt,
-                           int64_t n)
+/* The taps that meet the image in the element whose place in the full result is `at`. */
+static taps taps_of(const int64_t *at, const host_array *image, const host_array *kernel)
 {
-    const int64_t place = o->places ? o->places[n] : n;
-    const int64_t at[] = {place / o->shape[1] + o->origin[0], place % o->shape[1] + o->origin[1]};
-    const double *pixels = image->data, *weights = kernel->data;
-    long double sum = 0;
-    double magnitude = 0;
     taps t;
 
     for (int d = 0; d < 2; d++) {
         t.first[d] = int64_larger(0, at[d] - image->shape[d] + 1);
         t.end[d] = int64_smaller(kernel->shape[d], at[d] + 1);
-        if (spoilt->first[d] < t.first[d] || spoilt->end[d] > t.end[d])
+    }
+    return t;
+}
+
+/* What the elements are computed of, by threads. */
+typedef struct definition {
+    convolve_oracle *oracle;
+    host_array image, kernel;
+    taps spoilt; /* which are not finite */
+    _Atomic int64_t work;
+} definition;
+
+/* The n-th element from the products that it consists of. It is NaN where one of the spoilt taps meets the zeros of the
+ * border. */
+static void define_element(definition *by, int64_t n)
+{
+    const convolve_oracle *o = by->oracle;
+    const host_array *image = &by->image, *kernel = &by->kernel;
+    const int64_t place = o->places ? o->places[n] : n;
+    const int64_t at[] = {place / o->shape[1] + o->origin[0], place % o->shape[1] + o->origin[1]};
+    const double *weights = kernel->data;
+    long double sum = 0;
+    double magnitude = 0;
+    const taps t = taps_of(at, image, kernel);
+
+    for (int d = 0; d < 2; d++)
+        if (by->spoilt.first[d] < t.first[d] || by->spoilt.end[d] > t.end[d])
             sum = NAN;
-    }
-    for (int64_t p = t.first[0]; p < t.end[0]; p++) {
-        add_row(pixels + (at[0] - p) * image->shape[1] + at[1] - t.first[1],
-                weights + p * kernel->shape[1] + t.first[1], t.end[1] - t.first[1], &sum, &magnitude);
-        o->work += t.end[1] - t.first[1];
-    }
-    host_array_set(&o->expected, n, (double)sum);
-    host_array_set(&o->bound, n, magnitude);
+    for (int64_t p = t.first[0]; p < t.end[0]; p++)
+        add_row(image, (at[0] - p) * image->shape[1] + at[1] - t.first[1], weights + p * kernel->shape[1] + t.first[1],
+                t.end[1] - t.first[1], &sum, &magnitude);
+    atomic_fetch_add(&by->work, int64_larger(0, t.end[0] - t.first[0]) * int64_larger(0, t.end[1] - t.first[1]));
+    host_array_set(&by->oracle->expected, n, (double)sum);
+    host_array_set(&by->oracle->bound, n, magnitude);
+}
+
+static void define_some(void *user, int64_t i)
+{
+    definition *const by = user;
+
+    for (int64_t n = i * DEFINED; n < int64_smaller((i + 1) * DEFINED, by->oracle->count); n++)
+        define_element(by, n);
 }
 
 /* The smallest rectangle that holds all taps that are not finite; empty where there is no border. */
@@ -166,17 +216,10 @@ static taps taps_not_finite(const host_array *kernel, bool border)
     return t;
 }
 
-/* A copy in f64; a signal is a single row. */
+/* The same data; a signal is a single row. */
 static host_array as_image(const host_array *array)
 {
-    host_array copy = reference_convert(array, FL_F64);
-
-    if (copy.ndim == 1) {
-        copy.shape[1] = copy.shape[0];
-        copy.shape[0] = 1;
-        copy.ndim = 2;
-    }
-    return copy;
+    return array->ndim == 1 ? (host_array){array->dtype, 2, {1, array->shape[0], 1, 1}, array->data} : *array;
 }
 
 /* At least the root of the sum of squares of any `length` consecutive elements: such a stretch lies in two of the
@@ -209,18 +252,18 @@ static double fft_error(const host_array *signal, const host_array *kernel, fl_d
 }
 
 /* Some elements by the definition, or all of a small result. */
-static void expect_samples(convolve_oracle *o, const host_array *inputs, fl_mode mode, fl_dtype dtype, uint64_t seed)
+static void expect_samples(convolve_oracle *o, const host_array *inputs, fl_mode mode, uint64_t seed)
 {
-    host_array image = as_image(&inputs[0]), kernel = as_image(&inputs[1]);
-    const taps spoilt = taps_not_finite(&kernel, o->ndim == 2 && mode != FL_VALID);
+    host_array weights = reference_convert(&inputs[1], FL_F64);
+    definition by = {.oracle = o, .image = as_image(&inputs[0]), .kernel = as_image(&weights)};
 
+    by.spoilt = taps_not_finite(&by.kernel, o->ndim == 2 && mode != FL_VALID);
     choose_places(o, seed);
-    o->expected = reference_array(dtype, 1, &o->count);
+    o->expected = reference_array(o->dtype, 1, &o->count);
     o->bound = reference_array(FL_F64, 1, &o->count);
-    for (int64_t n = 0; n < o->count; n++)
-        define_element(o, &image, &kernel, &spoilt, n);
-    host_array_free(&image);
-    host_array_free(&kernel);
+    threads_share(reference_threads(), (o->count + DEFINED - 1) / DEFINED, define_some, &by);
+    o->work += by.work;
+    host_array_free(&weights);
 }
 
 /* The shape of the result, and where it starts in the full one; 1 and 0 in the first dimension of a signal. */
@@ -237,42 +280,70 @@ static void measure_result(convolve_oracle *o, const host_array *image, const ho
         o->origin[d + skip] = origin_of(mode, image->shape[d], kernel->shape[d]);
 }
 
-/* Computes the expected values of the result that `o` describes. */
+/* Returns whether the result is worth bands, and the kernel lies within the image, so that a few rows of the image are
+ * enough for one. */
+static bool has_bands(const convolve_oracle *o)
+{
+    const host_array *image = &o->inputs[0], *kernel = &o->inputs[1];
+
+    return o->terms > 0 && o->count > BAND && kernel->shape[0] <= image->shape[0] &&
+           kernel->shape[1] <= image->shape[1];
+}
+
+/* Computes the expected values of the result that `o` describes, unless the check may do so. */
 static convolve_oracle *compute(convolve_oracle *o, const host_array *image, const host_array *kernel, fl_mode mode,
                                 check_choice choice, uint64_t seed)
 {
     const host_array inputs[] = {*image, *kernel};
-    const fl_dtype dtype = fl_dtype_float_result((fl_dtype[]){image->dtype, kernel->dtype}, 2);
-    const bool negative = has_negative_element(image) || has_negative_element(kernel);
     double work;
 
+    memcpy(o->inputs, inputs, sizeof inputs);
+    o->dtype = fl_dtype_float_result((fl_dtype[]){image->dtype, kernel->dtype}, 2);
+    o->negative = has_negative_element(image) || has_negative_element(kernel);
     o->terms = int64_smaller(host_array_size(image), host_array_size(kernel));
-    o->fft_error = o->ndim == 1 ? fft_error(image, kernel, dtype) : 0;
+    o->fft_error = o->ndim == 1 ? fft_error(image, kernel, o->dtype) : 0;
     /* The reference multiplies each tap of an image's kernel, also where it meets the border. */
-    work = (double)o->shape[0] * (double)o->shape[1] * (negative ? 2 : 1) *
+    work = (double)o->shape[0] * (double)o->shape[1] * (o->negative ? 2 : 1) *
            (double)(o->ndim == 1 || mode == FL_VALID ? o->terms : host_array_size(kernel));
     o->whole = choice == CHECK_FULL || (choice == CHECK_AUTO && work <= MOST_WORK[o->ndim == 2]);
     o->whole = o->whole && (o->terms > 0 || !o->window); /* the reference refuses an empty window */
     o->count = o->shape[0] * o->shape[1];
+    o->later = o->later && o->whole && has_bands(o);
     if (o->whole) {
+        fl_device *device = open_reference(o); /* ends the command where there is none */
         o->work = (int64_t)work;
-        expect_all(o, inputs, mode, dtype, negative);
+        if (!o->later)
+            expect_all(o, device, inputs, mode);
+        fl_device_close(device);
     } else {
-        expect_samples(o, inputs, mode, dtype, seed);
+        expect_samples(o, inputs, mode, seed);
     }
-    for (int64_t n = 0; n < o->count; n++)
-        ((double *)o->bound.data)[n] *= (double)(o->terms + 16) * unit_roundoff(dtype);
+    if (!o->later)
+        scale_bounds(o);
     return o;
+}
+
+static convolve_oracle *create(const host_array *image, const host_array *kernel, fl_mode mode, check_choice choice,
+                               uint64_t seed, bool later)
+{
+    convolve_oracle *o = memory_zeroed(1, sizeof *o);
+
+    o->ndim = image->ndim;
+    o->later = later;
+    measure_result(o, image, kernel, mode);
+    return compute(o, image, kernel, mode, choice, seed);
 }
 
 convolve_oracle *convolve_oracle_create(const host_array *image, const host_array *kernel, fl_mode mode,
                                         check_choice choice, uint64_t seed)
 {
-    convolve_oracle *o = memory_zeroed(1, sizeof *o);
+    return create(image, kernel, mode, choice, seed, false);
+}
 
-    o->ndim = image->ndim;
-    measure_result(o, image, kernel, mode);
-    return compute(o, image, kernel, mode, choice, seed);
+convolve_oracle *convolve_oracle_later(const host_array *image, const host_array *kernel, fl_mode mode,
+                                       check_choice choice, uint64_t seed)
+{
+    return create(image, kernel, mode, choice, seed, true);
 }
 
 convolve_oracle *convolve_oracle_of_window(const host_array *image, const host_array *kernel, const int64_t *origin,
@@ -306,21 +377,90 @@ int64_t convolve_oracle_work(const convolve_oracle *o, int64_t *elements)
     return o->work;
 }
 
+/* Compares the elements that are expected; `added` to each bound. `result` starts with the element `first` of the whole
+ * one. */
+static compare_result compare_expected(const convolve_oracle *o, const host_array *result, int64_t first, double added)
+{
+    compare_result found = compare_start();
+
+    for (int64_t n = 0; n < o->count; n++) {
+        const int64_t at = o->places ? o->places[n] : n;
+        compare_add(&found, first + at, host_array_get(result, at), host_array_get(&o->expected, n),
+                    host_array_get(&o->bound, n) + added);
+    }
+    return found;
+}
+
+/* A result that threads compare in bands of rows, or a signal's in pieces. */
+typedef struct bands {
+    const convolve_oracle *oracle;
+    fl_device *device;
+    const host_array *result;
+    double added;
+    int64_t rows, width; /* of a band */
+} bands;
+
+static host_array rows_of(const host_array *array, int64_t first, int64_t end)
+{
+    host_array rows = *array;
+
+    rows.shape[0] = end - first;
+    rows.data = (char *)array->data + (size_t)(first * array->shape[1]) * fl_dtype_size(array->dtype);
+    return rows;
+}
+
+/* A band of the result needs as many rows of the image, and above them as many as the kernel has but one. */
+static compare_result compare_band(const void *user, int64_t i)
+{
+    const bands *b = user;
+    const convolve_oracle *o = b->oracle;
+    const int d = o->ndim == 1;
+    const int64_t first = i * b->rows, end = int64_smaller(first + b->rows, o->shape[d]);
+    const int64_t above = int64_larger(0, first + o->origin[d] - (o->inputs[1].shape[0] - 1));
+    const int64_t below = int64_smaller(o->inputs[0].shape[0], end + o->origin[d]);
+    const host_array inputs[] = {rows_of(&o->inputs[0], above, below), o->inputs[1]};
+    const host_array result = rows_of(b->result, first, end);
+    convolve_oracle band = {.ndim = o->ndim,
+                            .shape = {o->shape[0], o->shape[1]},
+                            .origin = {o->origin[0], o->origin[1]},
+                            .window = true,
+                            .terms = o->terms,
+                            .dtype = o->dtype,
+                            .negative = o->negative};
+
+    band.shape[d] = end - first;
+    band.origin[d] = first + o->origin[d] - above;
+    band.count = band.shape[0] * band.shape[1];
+    expect_all(&band, b->device, inputs, FL_FULL);
+    scale_bounds(&band);
+    const compare_result found = compare_expected(&band, &result, first * b->width, b->added);
+    host_array_free(&band.expected);
+    host_array_free(&band.bound);
+    return found;
+}
+
+static compare_result compare_bands(const convolve_oracle *o, const host_array *result, double added)
+{
+    const int64_t width = o->ndim == 1 ? 1 : o->shape[1], rows = int64_larger(1, BAND / width),
+                  all = o->shape[0] * o->shape[1] / width;
+    const bands b = {o, open_reference(o), result, added, rows, width};
+    const compare_result found = reference_blocks((all + rows - 1) / rows, compare_band, &b);
+
+    fl_device_close(b.device);
+    return found;
+}
+
 compare_result convolve_oracle_check(const convolve_oracle *o, const host_array *result, const char *variant,
                                      char *method, size_t size)
 {
     const bool fft = o->ndim == 1 && strcmp(variant, "fft") == 0;
-    compare_result found = compare_start();
+    const double added = fft ? o->fft_error : 0;
     char samples[64] = "reference";
 
     if (!o->whole)
         snprintf(samples, sizeof samples, "definition, %s%" PRId64 " %selements", o->places ? "" : "all ", o->count,
                  o->places ? "sampled " : "");
     snprintf(method, size, "%s%s", samples, fft ? "; error relative to the largest sums" : "");
-    for (int64_t n = 0; n < o->count; n++) {
-        const int64_t at = o->places ? o->places[n] : n;
-        compare_add(&found, at, host_array_get(result, at), host_array_get(&o->expected, n),
-                    host_array_get(&o->bound, n) + (fft ? o->fft_error : 0));
-    }
+    const compare_result found = o->later ? compare_bands(o, result, added) : compare_expected(o, result, 0, added);
     return o->whole ? reference_verdict(found, variant, method, size) : found;
 }

@@ -23,6 +23,10 @@ typedef struct convolve_oracle convolve_oracle;
  * here has the variant. */
 convolve_oracle *convolve_oracle_create(const host_array *image, const host_array *kernel, fl_mode mode,
                                         check_choice choice, uint64_t seed);
+/* convolve_oracle_create for inputs that stay as they are until the check, which then computes what `full` expects in
+ * bands: these take little memory, and threads share them. */
+convolve_oracle *convolve_oracle_later(const host_array *image, const host_array *kernel, fl_mode mode,
+                                       check_choice choice, uint64_t seed);
 /* convolve_oracle_create for a window of the full result, as fl_convolve_window and fl_convolve1d_window compute it; of
  * vectors only the first elements of `origin` and `shape` count. */
 convolve_oracle *convolve_oracle_of_window(const host_array *image, const host_array *kernel, const int64_t *origin,

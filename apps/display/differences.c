@@ -64,9 +64,10 @@ static void add_first(differences *d, const difference *one)
 
 void differences_add(differences *d, int64_t index, double result, double expected)
 {
-    const int64_t piece = piece_of(d, index);
-
-    d->bits[piece / 8] |= (uint8_t)(1 << piece % 8);
+    if (index >= 0) {
+        const int64_t piece = piece_of(d, index);
+        d->bits[piece / 8] |= (uint8_t)(1 << piece % 8);
+    }
     add_first(d, &(difference){index, result, expected});
     d->count++;
 }

@@ -22,8 +22,9 @@ typedef struct differences {
     int shift;
 } differences;
 
-/* Adds an element; one that was added before only counts. Uses at most 16 MiB: of an array of more than 2^27 elements
- * pieces of several are marked. Ends the command where memory is short. */
+/* Adds an element, or with the index -1 a mistake that is in no element; one that was added before only counts. Uses at
+ * most 16 MiB: of an array of more than 2^27 elements pieces of several are marked. Ends the command where memory is
+ * short. */
 void differences_add(differences *d, int64_t index, double result, double expected);
 void differences_free(differences *d);
 

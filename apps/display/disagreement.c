@@ -21,7 +21,7 @@ static number_text element(const disagreement *d, const difference *one, int k)
 {
     const host_array *array = d->arrays[k];
 
-    if (array && one->index < host_array_size(array))
+    if (array && one->index >= 0 && one->index < host_array_size(array))
         return number_of_element(array, one->index);
     return number_in(d->dtype, k == 0 ? one->result : one->expected);
 }

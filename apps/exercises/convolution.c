@@ -64,8 +64,8 @@ void convolution_expect(exercise *e, convolution_maker make)
     if (group_is_distributed())
         expect_rows(e, make);
     else
-        e->expected =
-            convolve_oracle_create(&e->inputs[0], &e->inputs[1], convolution_mode(e), e->common.check, e->common.seed);
+        e->expected = (e->once ? convolve_oracle_later : convolve_oracle_create)(
+            &e->inputs[0], &e->inputs[1], convolution_mode(e), e->common.check, e->common.seed);
 }
 
 compare_result convolution_check(const exercise *e, const measurement *m, char *method, size_t size)

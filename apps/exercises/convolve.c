@@ -73,7 +73,7 @@ static void expect(exercise *e)
     convolution_expect(e, make_rows);
 }
 
-static bool draw(const exercise *e, const result_list *results)
+static void draw(const exercise *e, const result_list *results)
 {
     const convolve_options *own = e->own;
     const host_array *result = own->png ? exercise_right_output(results, 0, own->png) : NULL;
@@ -81,12 +81,11 @@ static bool draw(const exercise *e, const result_list *results)
     problem why;
 
     if (!result)
-        return false;
+        return;
     must_do(colormap_draw(result, own->crop, own->zoom, &colours, own->png, &why), &why);
     must_do(png_write_picture(own->png, &colours, &why), &why);
     file_note_written(own->png, "%s", format_shape(2, (int64_t[]){colours.height, colours.width}).text);
     picture_free(&colours);
-    return false;
 }
 
 const exercise_kind convolve_exercise = {

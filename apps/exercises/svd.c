@@ -269,7 +269,7 @@ static void print(const exercise *e, const measurement *m, const json_t *row)
                    m->device.resource, report->implied_error, svd_oracle_randomized(expected->oracle, k));
     text_print("%s: svd %s, reconstruct %s", m->device.resource, format_seconds(m->timing.kernel_s).text,
                format_seconds(report->reconstruct_s).text);
-    if (!m->device.host_memory)
+    if (m->h2d.count > 0 && !m->device.host_memory)
         text_print(", copies of a %s and of u, s, vt %s", format_seconds(median(m->h2d.s, m->h2d.count)).text,
                    format_seconds(median(m->d2h.s, m->d2h.count)).text);
     text_print("\n");
@@ -288,7 +288,7 @@ static void write_array(const result_list *results, const char *path, const host
 }
 
 /* The factors; and with -o the matrix in its own range in place of u. */
-static bool write_outputs(const exercise *e, const result_list *results)
+static void write_outputs(const exercise *e, const result_list *results)
 {
     const svd_expected *expected = e->expected;
     const char *folder = ((const svd_options *)e->own)->factors, *path = e->common.output;
@@ -302,11 +302,10 @@ static bool write_outputs(const exercise *e, const result_list *results)
             write_array(results, factor, result, i == 0);
     }
     if (!path || !exercise_right_output(results, 0, path))
-        return true;
+        return;
     for (int64_t i = 0, n = host_array_size(y); i < n; i++)
         host_array_set(y, i, host_array_get(y, i) * expected->range.width + expected->range.least);
     write_array(results, path, y, true);
-    return true;
 }
 
 const exercise_kind svd_exercise = {
@@ -342,4 +341,5 @@ const exercise_kind svd_exercise = {
     .add_json = add_json,
     .print = print,
     .write = write_outputs,
+    .own_output = true,
 };

@@ -3,9 +3,11 @@
 #include "output.h"
 
 #include "support/memory.h"
+#include "support/threads.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -114,6 +116,47 @@ FILE *file_open(const char *path, const char *expected, int64_t *size, problem *
     return stream;
 }
 
+/* A part of a file that threads read in pieces. */
+typedef struct file_part {
+    int file;
+    char *to;
+    int64_t start, bytes; /* in the file */
+    atomic_bool truncated, failed;
+} file_part;
+
+enum { PIECE = 8 << 20, MOST_READERS = 4 };
+
+static void read_piece(void *user, int64_t i)
+{
+    file_part *const part = user;
+    const int64_t end = (i + 1) * PIECE < part->bytes ? (i + 1) * PIECE : part->bytes;
+
+    for (int64_t at = i * PIECE; at < end;) {
+        const ssize_t length = pread(part->file, part->to + at, (size_t)(end - at), part->start + at);
+        if (length < 0 && errno == EINTR)
+            continue;
+        if (length <= 0) {
+            atomic_store(length < 0 ? &part->failed : &part->truncated, true);
+            return;
+        }
+        at += length;
+    }
+}
+
+bool file_next(FILE *stream, void *to, size_t bytes, bool *failed)
+{
+    file_part part = {.file = fileno(stream), .to = to, .start = ftello(stream), .bytes = (int64_t)bytes};
+
+    if (bytes < 2 * (size_t)PIECE || part.start < 0) {
+        const bool whole = fread(to, 1, bytes, stream) == bytes;
+        *failed = !whole && ferror(stream);
+        return whole;
+    }
+    threads_share(MOST_READERS, (part.bytes + PIECE - 1) / PIECE, read_piece, &part);
+    *failed = part.failed || fseeko(stream, part.start + part.bytes, SEEK_SET) != 0;
+    return !*failed && !part.truncated;
+}
+
 static bool read_all(const char *path, FILE *file, size_t size, file_bytes *bytes, problem *why)
 {
     if (!memory_allows(path, (double)size, why))
@@ -143,13 +186,19 @@ bool file_bytes_read(const char *path, const char *expected, file_bytes *bytes, 
     return ok;
 }
 
-bool file_bytes_write(const char *path, const file_bytes *bytes, problem *why)
+output *file_bytes_begin(const char *path, const file_bytes *bytes, problem *why)
 {
     output *file = output_open(path, why);
-    if (file == NULL)
-        return false;
-    output_write(file, bytes->data, bytes->size);
-    return output_commit(file, why); /* reports a failed write too */
+    if (file != NULL)
+        output_write(file, bytes->data, bytes->size);
+    return file;
+}
+
+bool file_bytes_write(const char *path, const file_bytes *bytes, problem *why)
+{
+    output *file = file_bytes_begin(path, bytes, why);
+
+    return file != NULL && output_commit(file, why); /* reports a failed write too */
 }
 
 void file_bytes_free(file_bytes *bytes)

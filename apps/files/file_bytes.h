@@ -5,6 +5,8 @@
  */
 #pragma once
 
+#include "output.h"
+
 #include "support/problem.h"
 
 #include <stdint.h>
@@ -16,6 +18,10 @@
  * because one without a writer would block forever. Two threads must not open pipes at the same time. */
 FILE *file_open(const char *path, const char *expected, int64_t *size, problem *why);
 
+/* Reads the next `bytes` bytes of a file that file_open opened; false if there are fewer, or, with *failed, they cannot
+ * be read. Threads share many bytes, because the first touch of fresh memory costs more than the copy. */
+bool file_next(FILE *stream, void *to, size_t bytes, bool *failed);
+
 /* Zeroed, it is empty and may be freed. */
 typedef struct file_bytes {
     uint8_t *data; /* malloc; NULL if empty */
@@ -25,6 +31,8 @@ typedef struct file_bytes {
 /* Reads a whole file. false, with a problem and no bytes, if file_open refuses it or reading fails. */
 bool file_bytes_read(const char *path, const char *expected, file_bytes *bytes, problem *why);
 
+/* Creates a file with them, which output_commit completes; NULL, with a problem, if it cannot be written. */
+output *file_bytes_begin(const char *path, const file_bytes *bytes, problem *why);
 /* Writes them, whole or not at all (output.h). */
 bool file_bytes_write(const char *path, const file_bytes *bytes, problem *why);
 

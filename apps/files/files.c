@@ -68,9 +68,21 @@ bool file_read_elements(const char *path, const npy_layout *layout, int64_t firs
     return true;
 }
 
+output *file_begin(const char *path, const host_array *array, problem *why)
+{
+    if (file_ends_in(path, ".png"))
+        return png_begin_grey(path, array, why);
+    output *file = npy_begin(path, array, why);
+    if (file)
+        output_write(file, array->data, host_array_bytes(array));
+    return file;
+}
+
 bool file_write(const char *path, const host_array *array, problem *why)
 {
-    return file_ends_in(path, ".png") ? png_write_grey(path, array, why) : npy_write(path, array, why);
+    output *file = file_begin(path, array, why);
+
+    return file && output_commit(file, why);
 }
 
 void file_note_written(const char *path, const char *format, ...)
@@ -89,13 +101,19 @@ void file_note_written(const char *path, const char *format, ...)
 
 void file_put(const char *path, const host_array *array, const char *how)
 {
+    problem why;
+
+    file_put_begun(path, file_begin(path, array, &why), array, how, &why);
+}
+
+void file_put_begun(const char *path, output *file, const host_array *array, const char *how, problem *why)
+{
     const double size = (double)host_array_size(array);
     const char *dtype = fl_dtype_name(array->dtype);
     int64_t white = 0, black = 0;
-    problem why;
 
     how = how ? how : "`-o FILE.npy`, then `flynn show FILE.npy --png=FILE.png` scales its colours";
-    must_do(file_write(path, array, &why), &why);
+    must_do(file && output_commit(file, why), why);
     if (!file_ends_in(path, ".png")) {
         file_note_written(path, "%s %s", format_shape(array->ndim, array->shape).text, dtype);
         return;

@@ -24,10 +24,14 @@ bool file_read_elements(const char *path, const npy_layout *layout, int64_t firs
 
 /* Writes a .npy or a .png (grey, clipped to 0..1), whole or not at all. */
 bool file_write(const char *path, const host_array *array, problem *why);
+/* All of file_write but output_commit: the unfinished file; NULL, with a problem, if it cannot be written. */
+output *file_begin(const char *path, const host_array *array, problem *why);
 
 /* file_write, which ends the command where it fails and says in a line what was written. Of a .png the line says what
  * share of the elements is beyond 0..1, and `how` it is drawn whole (NULL: by `flynn show`). */
 void file_put(const char *path, const host_array *array, const char *how);
+/* file_put for what file_begin returned. */
+void file_put_begun(const char *path, output *file, const host_array *array, const char *how, problem *why);
 
 /* Says in a note that the file is written, and what it has; nothing of stdout, a pipe or a device. */
 void file_note_written(const char *path, const char *format, ...) __attribute__((format(printf, 2, 3)));

@@ -259,11 +259,11 @@ static void convert_in_place(const element *kind, bool swapped, host_array *arra
 
 static bool read_exactly(FILE *stream, const char *path, void *to, size_t bytes, problem *why)
 {
-    if (fread(to, 1, bytes, stream) == bytes)
-        return true;
-    if (ferror(stream))
-        return problem_set(why, EXIT_BROKEN, "%s: could not be read", path);
-    return problem_set(why, EXIT_BAD_INPUT, "%s: is truncated; expected a complete .npy file", path);
+    bool failed;
+
+    return file_next(stream, to, bytes, &failed) ||
+           (failed ? problem_set(why, EXIT_BROKEN, "%s: could not be read", path)
+                   : problem_set(why, EXIT_BAD_INPUT, "%s: is truncated; expected a complete .npy file", path));
 }
 
 /* Reads up to the end of the header and subtracts its bytes from `left`. */

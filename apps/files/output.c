@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#define _GNU_SOURCE 1
 #include "output.h"
 
 #include "options/paths.h"
@@ -33,7 +34,7 @@ static _Atomic(temporary *) temporaries;
 static atomic_bool ending;
 static atomic_int beginning;
 
-enum { LONGEST_WAIT_MS = 1000, LEFT_BEHIND_S = 24 * 60 * 60 };
+enum { LONGEST_WAIT_MS = 1000, LEFT_BEHIND_S = 24 * 60 * 60, PIECE = 8 << 20 };
 
 struct output {
     FILE *stream;
@@ -412,25 +413,47 @@ static void sync_folder(char *target)
     }
 }
 
+/* Lets the disk start on what was written, so that fsync finds little left. Errors are fsync's to report. */
+static void start_writing(output *file, size_t bytes)
+{
+    if (bytes == PIECE && (file->written != NULL || file->joined))
+        sync_file_range(fileno(file->stream), 0, 0, SYNC_FILE_RANGE_WRITE);
+}
+
 bool output_write(output *file, const void *data, size_t bytes)
 {
-    if (fwrite(data, 1, bytes, file->stream) == bytes)
-        return true;
-    if (file->error == 0)
+    const char *at = data;
+
+    for (size_t left = bytes, piece; left > 0; left -= piece, at += piece) {
+        piece = left < PIECE ? left : PIECE;
+        if (fwrite(at, 1, piece, file->stream) < piece) {
+            file->error = file->error == 0 ? errno : file->error;
+            return false;
+        }
+        start_writing(file, piece);
+    }
+    return true;
+}
+
+/* Returns whether the file must be on the disk before it gets its name. */
+static bool must_settle(const output *file)
+{
+    return file->error == 0 && (file->written != NULL || file->joined);
+}
+
+void output_settle(output *file)
+{
+    if ((fflush(file->stream) != 0 || (must_settle(file) && fsync(fileno(file->stream)) != 0)) && file->error == 0)
         file->error = errno;
-    return false;
 }
 
 /* Writes everything to the disk and closes the stream; 0, or the errno of the first failure. */
 static int finish_stream(output *file)
 {
+    output_settle(file);
     int error = file->error;
-    if (fflush(file->stream) != 0 && error == 0)
-        error = errno;
     if (ferror(file->stream) && error == 0)
         error = EIO;
-    if (error == 0 && (file->written != NULL || file->joined) && fsync(fileno(file->stream)) != 0)
-        error = errno;
     if (fclose(file->stream) != 0 && error == 0)
         error = errno;
     file->stream = NULL;

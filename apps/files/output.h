@@ -58,6 +58,9 @@ const char *output_unfinished(output *file, int64_t *bytes);
  * on the disk; the process that created the file completes it. NULL if this process cannot see the file. */
 output *output_join(const char *path, const char *unfinished, int64_t at);
 
+/* Puts on the disk what is written so far; output_commit, which has little left to do then, reports a failure. */
+void output_settle(output *file);
+
 /* Completes the file and frees `file`. It has the mode of the file that it replaces, and a new one that of umask.
  * false, with a problem and nothing left on the disk, if anything failed since output_open. */
 bool output_commit(output *file, problem *why);

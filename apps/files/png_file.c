@@ -65,14 +65,19 @@ bool png_read_part(const char *path, int64_t first, int64_t rows, host_array *im
     return ok;
 }
 
-/* Writes 8-bit pixels of one or three channels. */
-static bool write_file(const char *path, int64_t height, int64_t width, int channels, uint8_t *pixels, problem *why)
+/* Writes 8-bit pixels of one or three channels; output_commit completes the file. */
+static output *begin_file(const char *path, int64_t height, int64_t width, int channels, uint8_t *pixels, problem *why)
 {
     png_job job = {.path = path, .height = height, .width = width, .channels = channels, .depth = 8, .pixels = pixels};
     file_bytes made;
-    bool ok = png_job_write(&job, &made, why) && file_bytes_write(path, &made, why);
+    output *file = png_job_write(&job, &made, why) ? file_bytes_begin(path, &made, why) : NULL;
     file_bytes_free(&made);
-    return ok;
+    return file;
+}
+
+static bool complete(output *file, problem *why)
+{
+    return file != NULL && output_commit(file, why);
 }
 
 bool png_grey(const char *path, const host_array *array, uint8_t **bytes, problem *why)
@@ -89,23 +94,30 @@ bool png_grey(const char *path, const host_array *array, uint8_t **bytes, proble
 
 bool png_write_bytes(const char *path, int64_t height, int64_t width, uint8_t *bytes, problem *why)
 {
-    return write_file(path, height, width, 1, bytes, why);
+    return complete(begin_file(path, height, width, 1, bytes, why), why);
+}
+
+output *png_begin_grey(const char *path, const host_array *image, problem *why)
+{
+    uint8_t *bytes;
+
+    if (image->ndim != 2) {
+        problem_set(why, EXIT_BAD_INPUT, "%s: a PNG holds 2 dimensions; the array has %d", path, image->ndim);
+        return NULL;
+    }
+    if (!png_grey(path, image, &bytes, why))
+        return NULL;
+    output *file = begin_file(path, image->shape[0], image->shape[1], 1, bytes, why);
+    free(bytes);
+    return file;
 }
 
 bool png_write_grey(const char *path, const host_array *image, problem *why)
 {
-    uint8_t *bytes;
-
-    if (image->ndim != 2)
-        return problem_set(why, EXIT_BAD_INPUT, "%s: a PNG holds 2 dimensions; the array has %d", path, image->ndim);
-    if (!png_grey(path, image, &bytes, why))
-        return false;
-    const bool ok = png_write_bytes(path, image->shape[0], image->shape[1], bytes, why);
-    free(bytes);
-    return ok;
+    return complete(png_begin_grey(path, image, why), why);
 }
 
 bool png_write_picture(const char *path, const picture *colours, problem *why)
 {
-    return write_file(path, colours->height, colours->width, 3, colours->rgb, why);
+    return complete(begin_file(path, colours->height, colours->width, 3, colours->rgb, why), why);
 }

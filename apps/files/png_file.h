@@ -4,6 +4,8 @@
  */
 #pragma once
 
+#include "output.h"
+
 #include "support/host_array.h"
 
 /* Reads a PNG of any colour type and depth as a 2-D f32 array (height, width) of greys from 0 to 1: colours as
@@ -20,6 +22,8 @@ bool png_look(const char *path, int64_t shape[2], problem *why);
 /* Writes a 2-D array of any dtype as 8-bit grey, 0..1 becoming 0..255, rounded and clipped; NaN becomes 0. Whole or not
  * at all (output.h). Exit code 2 for an array that is not 2-D or is empty. */
 bool png_write_grey(const char *path, const host_array *image, problem *why);
+/* All of png_write_grey but output_commit: the unfinished file, or NULL. */
+output *png_begin_grey(const char *path, const host_array *image, problem *why);
 
 /* png_write_grey in two steps: the bytes of the elements of an array of any shape (malloc), and a picture of such
  * bytes, row by row. */

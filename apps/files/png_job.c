@@ -196,6 +196,9 @@ static bool write_pixels(png_job *job)
     if (setjmp(png_jmpbuf(job->png)) != 0)
         return false;
     png_set_user_limits(job->png, MAX_EDGE, MAX_EDGE);
+    /* A quarter of the time of zlib's default level with a choice among all filters, for files a fifth larger. */
+    png_set_compression_level(job->png, 1);
+    png_set_filter(job->png, PNG_FILTER_TYPE_BASE, PNG_FILTER_SUB);
     png_set_IHDR(job->png, job->info, (png_uint_32)job->width, (png_uint_32)job->height, job->depth,
                  colour_types[job->channels - 1], PNG_INTERLACE_NONE, PNG_COMPRESSION_TYPE_DEFAULT,
                  PNG_FILTER_TYPE_DEFAULT);

@@ -83,6 +83,7 @@ typedef struct common_options {
     const char *columns; /* tables with these; NULL: not given */
     bool quiet;
     unsigned given;         /* TAKES_... of the options on the command line */
+    unsigned set;           /* the same, or their variables are set */
     uint64_t given_own;     /* bit i: the command's i-th own option is on the command line */
     uint64_t set_own;       /* the same, or its variable is set */
     uint64_t given_more;    /* given_own of command_line.more */

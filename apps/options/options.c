@@ -314,6 +314,7 @@ void options_parse(const command_line *command, int argc, char **argv, common_op
         fail(EXIT_BROKEN, "the command line: %s", strerror(error));
     refuse_void(&p);
     agree_on_options(&p, NULL);
+    common->set = p.set;
     common->has_variant = p.set & TAKES_VARIANT;
     common->has_dtype = p.set & TAKES_DTYPE;
     common->json = p.set & TAKES_JSON;

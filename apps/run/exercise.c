@@ -79,6 +79,18 @@ static void parse(exercise *e, int argc, char **argv)
         kind->hand_over(e, argv);
 }
 
+/* Returns whether a file of the result is all that is asked for. A kernel of the user's runs several times even then,
+ * since passes that differ show its mistakes. */
+static bool wants_result_alone(const exercise *e)
+{
+    const common_options *c = &e->common;
+    const unsigned measures =
+        (TAKES_TIMING & ~TAKES_MAX_TIME) | TAKES_WRONG_TIMING | TAKES_JSON | TAKES_CSV | TAKES_WIDE | TAKES_COLUMNS;
+    const bool one = !c->all_backends && c->backend_count < 2 && c->variant_count < 2 && strcmp(c->variant, "all") != 0;
+
+    return c->output && one && !(c->set & measures) && !e->kind->watched;
+}
+
 /* Refuses what the command line alone shows to be wrong. */
 static void refuse(exercise *e)
 {
@@ -117,6 +129,7 @@ static void refuse(exercise *e)
         kind->settle(e);
     if (group_is_distributed() && kind->distributed_variant)
         distributed_take_variant(c, kind->distributed_variant);
+    e->once = wants_result_alone(e);
 }
 
 /* Checks, before long work, that every file that is asked for can be written. */
@@ -388,16 +401,22 @@ static bool draws(const exercise_kind *kind)
 
 static void write_outputs(const exercise *e, const result_list *results)
 {
-    const char *path = e->common.output;
+    const char *path = e->common.output, *how = draws(e->kind) ? "--png=FILE scales its colours" : NULL;
     const host_array *result;
 
-    if ((e->kind->write && e->kind->write(e, results)) || !path)
+    if (e->kind->write)
+        e->kind->write(e, results);
+    if (!path || e->kind->own_output)
         return;
     result = exercise_right_output(results, 0, path);
-    if (result && group_is_distributed())
+    if (result && results->early)
+        early_put(results->early, how);
+    else if (results->early)
+        early_discard(results->early);
+    else if (result && group_is_distributed())
         distributed_write(&results->list[0], path);
     else if (result)
-        file_put(path, result, draws(e->kind) ? "--png=FILE scales its colours" : NULL);
+        file_put(path, result, how);
 }
 
 static int passes_of(const result_list *results)
@@ -416,6 +435,8 @@ static bool run_keep(exercise *e, choice_list choices, result_list *results)
     const int first = results->count;
 
     passes_run(e, choices.list, choices.count, choices.count > 1 && fit_together(e, choices.count), results);
+    if (e->once && results->count > 0 && !group_is_distributed() && !e->kind->own_output)
+        results->early = early_start(e->common.output, &results->list[0].results[0]);
     const bool ok = check_all(e, results, first);
     results_add_rows(results, e, first);
     free(choices.list);
@@ -427,15 +448,15 @@ static int run(exercise *e)
     const int keeps = keeps_of(e)->count > 1 ? keeps_of(e)->count : 1;
     choice_list choices = choices_for(e);
     const int rows = keeps * choices.count;
-    result_list results = {&e->common, e->backends, 0, memory_zeroed((size_t)rows, sizeof(measurement)),
-                           json_new_list()};
+    result_list results = {&e->common,      e->backends, 0, memory_zeroed((size_t)rows, sizeof(measurement)),
+                           json_new_list(), NULL};
     bool ok = run_keep(e, choices, &results);
 
     for (int i = 1; i < keeps && !(results.count > 0 && progress_is_late()); i++) {
         prepare_keep(e, i);
         ok = run_keep(e, choices_for(e), &results) && ok;
     }
-    if (progress_is_late())
+    if (progress_is_late() && !e->once)
         note("--max-time: the time was over after %d timed passes; %d of %d rows are there", passes_of(&results),
              results.count, rows);
     if (results.count == 0)

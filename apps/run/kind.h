@@ -9,6 +9,7 @@
 #include "verdict.h"
 #include "watch.h"
 
+#include "files/early.h"
 #include "support/host_array.h"
 
 #include <flynn/flynn.h>
@@ -46,6 +47,7 @@ typedef struct exercise {
     int output_count;
     output_spec outputs[MOST_OUTPUTS]; /* table and JSON describe the first */
     bool in_place; /* the first output is the first input, which is filled anew before it is timed */
+    bool once;     /* the result is wanted and no measurement: one pass, in the memory that the files are read into */
     /* Initial contents of a user kernel's outputs, restored (untimed) before each pass so that every pass computes the
      * same; NULL: outputs are undefined before. `guarded`: see watch.h. */
     const host_array *begins;
@@ -104,7 +106,8 @@ typedef struct result_list {
     const backend_list *backends;
     int count;
     measurement *list;
-    json_t *rows; /* in JSON, of the measurements that results_add_rows was given */
+    json_t *rows;      /* in JSON, of the measurements that results_add_rows was given */
+    early_file *early; /* the file of -o, which is written while the result is checked; NULL: it is not */
 } result_list;
 
 /* A bit of exercise_kind.distributed, besides a bit for each input. */
@@ -169,7 +172,10 @@ struct exercise_kind {
     bool not_everywhere; /* some backends do not have the operation `name`: they are left out */
     bool only_alone;     /* not among the exercises of compare, sweep and laws */
 
-    bool steady; /* takes as long on its own output: short calls in place may be queued many times */
+    bool own_output;   /* -o is not the first output of the operation */
+    bool spends_input; /* `expect` takes from the first input all that the check needs of it: with exercise.once the
+                        * operation may overwrite it */
+    bool steady;       /* takes as long on its own output: short calls in place may be queued many times */
     /* It runs on several ranks (group.h), each with its share of the first dimension of the outputs and of the inputs
      * in this mask, and with all of the other inputs; PARTED_RESULT: none is shared; 0: it does not. */
     unsigned distributed;
@@ -197,6 +203,6 @@ struct exercise_kind {
     /* A line about it below the table, of which `row` is a row in JSON; where several ranks run only rank 0 calls it.
      */
     void (*print)(const exercise *e, const measurement *m, const json_t *row);
-    bool (*write)(const exercise *e, const result_list *results); /* other outputs; true: -o is written, too */
+    void (*write)(const exercise *e, const result_list *results); /* other outputs; with `own_output` that of -o, too */
     int (*exit_code)(const exercise *e);                          /* where all results are right */
 };

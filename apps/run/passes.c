@@ -5,6 +5,7 @@
 #include "shape.h"
 
 #include "support/fail.h"
+#include "support/lent.h"
 #include "support/memory.h"
 #include "support/progress.h"
 #include "support/statistics.h"
@@ -14,6 +15,16 @@
 #include <string.h>
 
 /* ---------------------------------------------------------------------------------------------- the plan ---- */
+
+/* One pass, of which nothing is measured. */
+static bool only_step(void *user, const fl_bench_step *s)
+{
+    (void)user;
+    if (s->phase != FL_BENCH_FIRST || progress_ends())
+        return false;
+    progress("%s: computing", s->name);
+    return true;
+}
 
 /* Shows that passes go on, unless that was shown a moment ago. */
 static bool step(void *user, const fl_bench_step *s)
@@ -67,11 +78,12 @@ samples passes_samples(const fl_bench *bench, size_t i, fl_bench_quantity quanti
 /* An exercise on one device. The library's failures end the command where they happen, with its line; only those of the
  * exercise's operation are the bench's to judge, which leaves out what is optional. */
 typedef struct work {
-    const exercise *exercise;
+    exercise *exercise;
     choice what;
     measurement found;
     bool began;  /* its first pass */
     bool copies; /* arrays are not in host memory */
+    bool lends;  /* with exercise.once: they are the host's inputs and results */
     bool pinned;
     void *host_in[MOST_INPUTS], *host_out[MOST_OUTPUTS];
     int64_t count; /* elements of a counted result */
@@ -86,6 +98,24 @@ static size_t output_bytes(const output_spec *o)
     return (size_t)output_size(o) * fl_dtype_size(o->dtype);
 }
 
+/* Creates the i-th result, or with exercise.once makes it of the input that the kind spends. */
+static void create_result(work *w, int i)
+{
+    exercise *const e = w->exercise;
+    const output_spec *o = &e->outputs[i];
+    host_array *const result = &w->found.results[i];
+    problem why;
+
+    if (e->once && i == 0 && e->in_place && e->kind->spends_input) {
+        *result = e->inputs[0];
+        e->inputs[0].data = NULL;
+    } else {
+        must_do(host_array_create(result, o->dtype, o->ndim, o->shape, "the result", &why), &why);
+    }
+    if (e->once)
+        w->host_out[i] = result->data;
+}
+
 /* The host's side of the passes' copies, in the memory that the options ask for. Where no pass copies, it is the
  * exercise's own inputs, and none for the outputs, so that no memory is taken. */
 static fl_status prepare(void *user, fl_stream *stream)
@@ -98,27 +128,31 @@ static fl_status prepare(void *user, fl_stream *stream)
     for (int i = 0; i < e->input_count; i++) {
         const size_t bytes = host_array_bytes(&e->inputs[i]);
         w->host_in[i] = e->inputs[i].data;
-        if (!w->copies)
+        if (!w->copies || e->once)
             continue;
         must(host_memory_create(w->what.on->device, w->pinned, bytes, &w->host_in[i]));
         memcpy(w->host_in[i], e->inputs[i].data, bytes);
     }
-    for (int i = 0; w->copies && i < e->output_count; i++)
+    for (int i = 0; e->once && i < e->output_count; i++)
+        create_result(w, i);
+    for (int i = 0; w->copies && !e->once && i < e->output_count; i++)
         must(host_memory_create(w->what.on->device, w->pinned, output_bytes(&e->outputs[i]), &w->host_out[i]));
     return FL_OK;
 }
 
 static void release(work *w)
 {
+    const bool copied = w->copies && !w->exercise->once;
+
     for (int i = 0; i < w->exercise->input_count; i++) {
-        if (w->copies)
+        if (copied)
             host_memory_free(w->what.on->device, w->pinned, w->host_in[i]);
         fl_array_free(w->inputs[i]);
         w->host_in[i] = NULL;
         w->inputs[i] = NULL;
     }
     for (int i = 0; i < w->exercise->output_count; i++) {
-        if (w->copies)
+        if (copied)
             host_memory_free(w->what.on->device, w->pinned, w->host_out[i]);
         if (!(w->exercise->in_place && i == 0))
             fl_array_free(w->outputs[i]);
@@ -145,6 +179,17 @@ static void queue_begins(work *w, fl_stream *stream)
         must(fl_array_write(w->outputs[i], w->exercise->begins[i].data, stream));
 }
 
+/* What works in place works on the result, to which the input goes before, unless it became the result. */
+static void lend_input(work *w, int i)
+{
+    const host_array *in = &w->exercise->inputs[i], *result = &w->found.results[0];
+    const bool in_place = w->exercise->in_place && i == 0;
+
+    if (in_place && in->data)
+        memcpy(result->data, in->data, host_array_bytes(in));
+    must(lent_create(w->what.on->device, in_place ? result : in, &w->inputs[i]));
+}
+
 /* Creates the device's arrays. Those in host memory get their contents here, since no pass copies. */
 static fl_status begin(void *user, fl_stream *stream)
 {
@@ -153,18 +198,23 @@ static fl_status begin(void *user, fl_stream *stream)
     fl_device *const device = w->what.on->device;
 
     for (int i = 0; i < e->input_count; i++)
-        must(fl_array_create(device, e->inputs[i].dtype, e->inputs[i].ndim, e->inputs[i].shape, &w->inputs[i]));
+        if (w->lends)
+            lend_input(w, i);
+        else
+            must(fl_array_create(device, e->inputs[i].dtype, e->inputs[i].ndim, e->inputs[i].shape, &w->inputs[i]));
     for (int i = 0; i < e->output_count; i++) {
         const output_spec *o = &e->outputs[i];
         if (e->in_place && i == 0)
             w->outputs[0] = w->inputs[0];
+        else if (w->lends)
+            must(lent_create(device, &w->found.results[i], &w->outputs[i]));
         else if (e->guarded)
             must(watch_create(device, o->dtype, output_size(o), &w->whole[i], &w->outputs[i]));
         else
             must(fl_array_create(device, o->dtype, o->ndim, o->shape, &w->outputs[i]));
     }
     queue_begins(w, stream);
-    return w->copies ? FL_OK : copy_in(w, stream);
+    return w->copies || w->lends ? FL_OK : copy_in(w, stream);
 }
 
 static fl_status run_operation(const work *w, const fl_run *given)
@@ -293,12 +343,10 @@ static fl_status end(void *user, fl_stream *stream)
     work *w = user;
     const exercise *e = w->exercise;
     host_array *const results = w->found.results;
-    problem why;
 
     (void)stream;
-    for (int i = 0; i < e->output_count; i++) {
-        const output_spec *o = &e->outputs[i];
-        must_do(host_array_create(&results[i], o->dtype, o->ndim, o->shape, "the result", &why), &why);
+    for (int i = 0; i < e->output_count && !e->once; i++) {
+        create_result(w, i);
         must(fl_array_to_host(w->outputs[i], results[i].data));
     }
     if (e->kind->counted)
@@ -312,7 +360,7 @@ static fl_status end(void *user, fl_stream *stream)
 static void add_case(fl_bench *bench, work *w)
 {
     const exercise *e = w->exercise;
-    const bool restores = (e->in_place && !w->copies) || e->begins;
+    const bool restores = (e->in_place && !w->copies && !e->once) || e->begins;
 
     must(fl_bench_add(bench, &(fl_bench_case){.name = w->what.on->requested,
                                               .device = w->what.on->device,
@@ -381,8 +429,9 @@ static void take_result(const fl_bench *bench, size_t i, work *w, result_list *r
     m->timing.kernel_s = r.kernel_s;
     m->timing.flops = w->exercise->uncounted ? NAN : m->timing.flops;
     m->cold_s = r.first_s;
-    m->first_counts = r.first_counts;
-    snprintf(m->disturbed, sizeof m->disturbed, "%s", r.disturbed);
+    m->first_counts = r.first_counts && !w->exercise->once;
+    if (!w->exercise->once) /* else nothing is measured that noise could spoil */
+        snprintf(m->disturbed, sizeof m->disturbed, "%s", r.disturbed);
     m->h2d = passes_samples(bench, i, FL_BENCH_COPY_IN);
     m->kernel = passes_samples(bench, i, FL_BENCH_KERNEL);
     m->d2h = passes_samples(bench, i, FL_BENCH_COPY_OUT);
@@ -396,7 +445,7 @@ static void take_result(const fl_bench *bench, size_t i, work *w, result_list *r
     results->count++;
 }
 
-void passes_run(const exercise *e, const choice *choices, int count, bool together, result_list *results)
+void passes_run(exercise *e, const choice *choices, int count, bool together, result_list *results)
 {
     const fl_bench_team team = passes_team();
     fl_bench_plan plan = passes_plan(&e->common);
@@ -404,13 +453,18 @@ void passes_run(const exercise *e, const choice *choices, int count, bool togeth
     fl_bench *bench;
 
     plan.rounds = together ? 0 : 1;
+    if (e->once)
+        plan.step = only_step;
     must(fl_bench_create(&plan, &bench));
     if (group_is_distributed())
         must(fl_bench_join(bench, &team));
     for (int i = 0; i < count; i++) {
+        const fl_device_info *device = fl_device_describe(choices[i].on->device);
+        const bool lends = e->once && device->host_memory && device->dlpack_type != 0;
         works[i] = (work){.exercise = e,
                           .what = choices[i],
-                          .copies = !fl_device_describe(choices[i].on->device)->host_memory,
+                          .copies = e->once ? !lends : !device->host_memory,
+                          .lends = lends,
                           .pinned = !e->common.pageable};
         add_case(bench, &works[i]);
     }

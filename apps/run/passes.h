@@ -30,7 +30,9 @@ samples passes_samples(const fl_bench *bench, size_t i, fl_bench_quantity quanti
 /* Times the exercise with each choice, and adds a measurement of each that could run before --max-time was over. Before
  * the timed passes the outputs are overwritten (all bits set), or for an exercise in place with the input, so that the
  * result that is checked was made by a timed pass. Of a counted result only what counts is copied back. `together`: the
- * choices take turns, which needs the memory of all of them at once. Ends the command (fail) when the library fails. */
-void passes_run(const exercise *e, const choice *choices, int count, bool together, result_list *results);
+ * choices take turns, which needs the memory of all of them at once. With exercise.once there is one choice and one
+ * pass, which takes no memory besides inputs and results where the device has none of its own; an input that the kind
+ * spends becomes the result. Ends the command (fail) when the library fails. */
+void passes_run(exercise *e, const choice *choices, int count, bool together, result_list *results);
 
 void measurement_free(measurement *m);

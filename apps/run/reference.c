@@ -7,8 +7,10 @@
 #include "support/fail.h"
 #include "support/memory.h"
 #include "support/statistics.h"
+#include "support/threads.h"
 
 #include <float.h>
+#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -94,6 +96,41 @@ host_array reference_fetch(fl_array *result)
     must(fl_array_to_host(result, values.data));
     fl_array_free(result);
     return values;
+}
+
+int reference_threads(void)
+{
+    return group_is_distributed() ? 1 : INT_MAX;
+}
+
+typedef struct block_list {
+    compare_result (*block)(const void *user, int64_t i);
+    const void *user;
+    compare_result *found; /* in each */
+} block_list;
+
+/* Wrong elements are added to a list of the thread's own: those of this block are added later. */
+static void compare_unwatched(void *blocks, int64_t i)
+{
+    const block_list *list = blocks;
+    differences *const watched = compare_watch(NULL);
+
+    list->found[i] = list->block(list->user, i);
+    compare_watch(watched);
+}
+
+compare_result reference_blocks(int64_t count, compare_result (*block)(const void *user, int64_t i), const void *user)
+{
+    block_list list = {block, user, memory_zeroed((size_t)count, sizeof *list.found)};
+    compare_result all = compare_start();
+
+    threads_share(reference_threads(), count, compare_unwatched, &list);
+    for (int64_t i = 0; i < count; i++) {
+        const compare_result found = list.found[i].failed > 0 ? block(user, i) : list.found[i];
+        compare_merge(&all, &found, 0);
+    }
+    free(list.found);
+    return all;
 }
 
 int64_t int64_larger(int64_t a, int64_t b)
@@ -196,6 +233,37 @@ static int64_t affordable(const exercise *e, fl_device *device, int64_t count, d
                                                           : (int64_t)((double)some * seconds / took);
 }
 
+enum { BLOCK = 1 << 16 }; /* elements: a block's arrays stay in the second cache */
+
+/* Returns whether `count` elements are expected in blocks: by reference_check, of inputs with the output's shape. */
+static bool is_in_blocks(const exercise *e, int64_t count)
+{
+    const int64_t all = output_size(&e->outputs[0]);
+    bool same = e->once && !e->kind->steps.check && count == all && all > BLOCK;
+
+    for (int i = 0; i < e->input_count; i++)
+        same = same && host_array_size(&e->inputs[i]) == all;
+    return same;
+}
+
+/* `count` elements of the output from `first` on by the `reference` variant. */
+static host_array block_by_reference(const exercise *e, fl_device *device, int64_t first, int64_t count)
+{
+    fl_array *inputs[MOST_INPUTS] = {0}, *out;
+
+    for (int i = 0; i < e->input_count; i++) {
+        const host_array *in = &e->inputs[i];
+        const size_t start = (size_t)first * fl_dtype_size(in->dtype);
+        const host_array block = {in->dtype, 1, {count, 1, 1, 1}, (char *)in->data + start};
+        inputs[i] = reference_upload(device, &block, false);
+    }
+    must(fl_array_create(device, e->outputs[0].dtype, 1, &count, &out));
+    must(e->kind->steps.call(e, device, inputs, &out, &(fl_run){.variant = "reference"}));
+    for (int i = 0; i < e->input_count; i++)
+        fl_array_free(inputs[i]);
+    return reference_fetch(out);
+}
+
 void reference_expect(exercise *e, int64_t most, double seconds)
 {
     enum { SAMPLES = 65536 };
@@ -211,7 +279,10 @@ void reference_expect(exercise *e, int64_t most, double seconds)
         count = few < count ? int64_smaller(few, SAMPLES) : count;
     }
     expected = memory_zeroed(1, sizeof *expected);
-    *expected = by_reference(e, device, count);
+    if (is_in_blocks(e, count))
+        *expected = (host_array){e->outputs[0].dtype, 1, {count, 1, 1, 1}, NULL};
+    else
+        *expected = by_reference(e, device, count);
     e->expected = expected;
     fl_device_close(device);
 }
@@ -234,7 +305,9 @@ double reference_got(const host_array *result, int64_t i, const host_array *expe
     return nextafter(value, (double)INFINITY);
 }
 
-compare_result reference_compare(const host_array *result, const host_array *expected, const reference_bound *bound)
+/* reference_compare of elements that start at `start` of the whole result. */
+static compare_result compare_from(int64_t start, const host_array *result, const host_array *expected,
+                                   const reference_bound *bound)
 {
     const int64_t count = host_array_size(expected), all = host_array_size(result);
     compare_result found = compare_start();
@@ -245,12 +318,47 @@ compare_result reference_compare(const host_array *result, const host_array *exp
         const double got = reference_got(result, at, expected, i);
 
         if (got == wanted) /* most are: a bound for each would cost more than to compare */
-            compare_add_equal(&found, at, got, 1);
+            compare_add_equal(&found, start + at, got, 1);
         else
-            compare_add(&found, at, got, wanted,
+            compare_add(&found, start + at, got, wanted,
                         bound->ulps > 0 ? bound->ulps * unit_in_last_place(expected->dtype, wanted)
                                         : bound->absolute + bound->relative * fabs(wanted));
     }
+    return found;
+}
+
+compare_result reference_compare(const host_array *result, const host_array *expected, const reference_bound *bound)
+{
+    return compare_from(0, result, expected, bound);
+}
+
+/* A result that threads compare with the reference in blocks. */
+typedef struct blocks {
+    const exercise *exercise;
+    fl_device *device;
+    const host_array *result;
+    reference_bound bound;
+} blocks;
+
+static compare_result compare_block(const void *user, int64_t i)
+{
+    const blocks *b = user;
+    const int64_t first = i * BLOCK, count = int64_smaller(BLOCK, host_array_size(b->result) - first);
+    const size_t start = (size_t)first * fl_dtype_size(b->result->dtype);
+    const host_array part = {b->result->dtype, 1, {count, 1, 1, 1}, (char *)b->result->data + start};
+    host_array expected = block_by_reference(b->exercise, b->device, first, count);
+    const compare_result found = compare_from(first, &part, &expected, &b->bound);
+
+    host_array_free(&expected);
+    return found;
+}
+
+static compare_result compare_blocks(const exercise *e, const host_array *result, const reference_bound *bound)
+{
+    const blocks b = {e, reference_device(e->kind->name, "reference"), result, *bound};
+    const compare_result found = reference_blocks((host_array_size(result) + BLOCK - 1) / BLOCK, compare_block, &b);
+
+    fl_device_close(b.device);
     return found;
 }
 
@@ -269,13 +377,16 @@ bool reference_is_whole(const exercise *e)
 compare_result reference_check(const exercise *e, const measurement *m, char *method, size_t size)
 {
     const double ulps = e->kind->ulps;
+    const reference_bound bound = {.ulps = ulps};
+    const host_array *expected = e->expected;
     const char *sampled = reference_is_whole(e) ? "" : ", sampled";
 
     if (ulps > 0)
         snprintf(method, size, "reference, %g units in the last place%s", ulps, sampled);
     else
         snprintf(method, size, "reference, exactly%s", sampled);
-    return reference_verdict(reference_compare(&m->results[0], e->expected, &(reference_bound){.ulps = ulps}),
+    return reference_verdict(expected->data ? reference_compare(&m->results[0], expected, &bound)
+                                            : compare_blocks(e, &m->results[0], &bound),
                              m->timing.variant, method, size);
 }
 

@@ -20,6 +20,13 @@ host_array reference_fetch(fl_array *result);
 host_array reference_array(fl_dtype dtype, int ndim, const int64_t *shape);
 host_array reference_convert(const host_array *array, fl_dtype dtype);
 
+/* Compares a result in `count` blocks, which threads share: block(user, i) compares one and gives each element its
+ * index in the whole result. Blocks in which something is wrong are compared twice. */
+compare_result reference_blocks(int64_t count, compare_result (*block)(const void *user, int64_t i), const void *user);
+
+/* How many threads a check takes at most: one of several ranks takes its own alone. */
+int reference_threads(void);
+
 int64_t int64_larger(int64_t a, int64_t b);
 int64_t int64_smaller(int64_t a, int64_t b);
 
@@ -36,7 +43,9 @@ enum { REFERENCE_MOST = 1 << 24, REFERENCE_MOST_EQUAL = 1 << 26 };
 
 /* For operations that compute each element of the one output by itself; kinds without `expect` and `check` are such.
  * The output by the `reference` variant: all elements with --check=full, and with auto if there are at most `most`;
- * else some, spread evenly. seconds above 0: without --check=full no more elements than take about that long. */
+ * else some, spread evenly. With exercise.once all elements of a large output are computed in blocks when they are
+ * compared, so that they take no memory. seconds above 0: without --check=full no more elements than take about that
+ * long. */
 void reference_expect(exercise *e, int64_t most, double seconds);
 bool reference_is_whole(const exercise *e); /* all elements are expected */
 void reference_free(exercise *e);

@@ -407,15 +407,18 @@ static void show_table(const result_list *results, const exercise *e, const json
 {
     text_print("%s\n", e->title);
     sentences_print(sentences_of(rows), NULL);
-    columns_print(columns_of(IN_RUN, rows), rows, TABLE_TEXT, stdout);
+    columns_print(columns_of(e->once ? IN_ONCE : IN_RUN, rows), rows, TABLE_TEXT, stdout);
     noise_print(rows, NULL);
+    if (e->once)
+        text_print("one pass, with allocations and loading: not a measurement (--min-time=0.2 makes one)\n");
     for (int i = 0; i < results->count; i++) {
         const measurement *m = &results->list[i];
         const json_t *row = json_array_get(rows, (size_t)i);
         if (is_first_of_device(results, i))
             text_print("%s: %s%s\n", m->device.resource, m->device.name,
                        m->device.emulation ? " (an emulation: its times mean nothing)" : "");
-        explain_ceiling(m, row);
+        if (!e->once)
+            explain_ceiling(m, row);
         if (m->first_counts)
             text_print("%s: one pass is so long that only the first was timed\n", m->device.resource);
         if (m->tuned)

@@ -7,9 +7,12 @@
 
 static _Thread_local differences *watched;
 
-void compare_watch(differences *wrong)
+differences *compare_watch(differences *wrong)
 {
+    differences *before = watched;
+
     watched = wrong;
+    return before;
 }
 
 compare_result compare_start(void)
@@ -104,6 +107,7 @@ void compare_merge(compare_result *all, const compare_result *one, int64_t first
     all->compared += one->compared;
     all->failed += one->failed;
     all->max_abs = fmax(all->max_abs, one->max_abs);
+    all->max_rel = fmax(all->max_rel, one->max_rel);
     all->max_rel = fmax(all->max_rel, one->max_rel);
     if (worst && one->worst_index >= 0) {
         all->excess = one->excess;

@@ -30,8 +30,9 @@ compare_result compare_start(void);
 /* Returns the verdict `not checked`; `method` says why, and `how` what would check the result. */
 compare_result compare_unknown(char *method, size_t size, const char *how);
 
-/* From then on the comparisons of this thread also add wrong elements to `wrong`; NULL: no longer. */
-void compare_watch(differences *wrong);
+/* From then on the comparisons of this thread also add wrong elements to `wrong`; NULL: no longer. Returns where they
+ * went before. */
+differences *compare_watch(differences *wrong);
 
 /* Adds one element. `index` is only kept, for worst_index. */
 void compare_add(compare_result *found, int64_t index, double result, double expected, double bound);

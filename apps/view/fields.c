@@ -14,13 +14,13 @@
 
 const field fields[] = {
     {"exercise", "exercise", .in = IN_COMPARE, .about = "the exercise"},
-    {"resource", "backend", .in = IN_RUN | IN_COMPARE,
+    {"resource", "backend", .in = IN_RUN | IN_COMPARE | IN_ONCE,
      .about =
          "the device, in a form that `--backend` accepts (`omp:2:v3`); JSON also has `backend`, the plugin's name, and "
          "`backend_requested`, the value given"},
     {"flynn_class", "class", .drop = 6, .in = IN_RUN | IN_COMPARE,
      .about = "its place in Flynn's taxonomy; null or `-` of a library on one core, because it chooses vectors itself"},
-    {"variant", "variant", .in = IN_RUN | IN_COMPARE,
+    {"variant", "variant", .in = IN_RUN | IN_COMPARE | IN_ONCE,
      .about = "the variant that ran, for example the choice of `auto`"},
     {"dtype", "dtype", .drop = 23, .in = IN_COMPARE, .about = "the type of the result's elements"},
     {"singular_values", "singular values", AS_COUNT, .in = IN_RUN, .shown = WHERE_IT_DIFFERS,
@@ -41,7 +41,7 @@ const field fields[] = {
      .about =
          "the operation, between events; in host memory by the host's clock, within the pass of `total`. An operation "
          "shorter than 200 us (in host memory 10 us) is queued several times, and a sample is the mean"},
-    {"ranks", "ranks", AS_COUNT, .in = IN_RUN, .shown = ON_RANKS,
+    {"ranks", "ranks", AS_COUNT, .in = IN_RUN | IN_ONCE, .shown = ON_RANKS,
      .about = "how many processes took part. Their times are those of the slowest one, from the moment at which all "
               "start"},
     {"link.link_s", "link", AS_SECONDS, .in = IN_RUN, .shown = ON_RANKS, .noise = NOISY,
@@ -57,9 +57,11 @@ const field fields[] = {
      .about = "the least sample of the kernel, which other programs disturbed least"},
     {"d2h_s", "d2h", AS_SECONDS, .drop = 13, .in = IN_RUN | IN_COMPARE, .from = MEDIAN_OF, .of = "d2h", .noise = NOISY,
      .about = "copies from the device, between events; 0, in tables `-`, if the arrays are in host memory"},
-    {"total_s", "total", AS_SECONDS, .in = IN_RUN | IN_COMPARE, .from = MEDIAN_OF, .of = "total", .noise = NOISY,
+    {"total_s", "total", AS_SECONDS, .in = IN_RUN | IN_COMPARE | IN_ONCE, .from = MEDIAN_OF, .of = "total",
+     .noise = NOISY,
      .about =
-         "a warm pass by the host's clock, from host arrays to host arrays; it is measured, not the sum of the parts"},
+         "a warm pass by the host's clock, from host arrays to host arrays; it is measured, not the sum of the parts. "
+         "Where a file of the result is all that is asked for, the only pass, with allocations and loading"},
     {"kernel_interval_s", NULL, AS_SECONDS, .from = INTERVAL_OF, .of = "kernel",
      .about = "holds the median of all passes, of which `kernel_s` is an estimate, with 95 %; empty below six samples"},
     {"total_interval_s", NULL, AS_SECONDS, .from = INTERVAL_OF, .of = "total",
@@ -75,7 +77,7 @@ const field fields[] = {
     {"spread", "spread", AS_PART, .drop = 26, .in = IN_COMPARE,
      .about = "the interquartile range of the totals over their median, in sweep of the kernel's times; null or `-` of "
               "one sample"},
-    {"n", "n", AS_COUNT, .drop = 27, .in = IN_COMPARE, .from = COUNT_OF, .of = "total",
+    {"n", "n", AS_COUNT, .drop = 27, .in = IN_COMPARE | IN_ONCE, .from = COUNT_OF, .of = "total",
      .about = "how many samples the total has"},
     {"bytes", NULL, AS_BYTES, .about = "compulsory bytes: each input read once and each output written once"},
     {"bytes_requested", NULL, AS_BYTES,
@@ -110,7 +112,7 @@ const field fields[] = {
      .about = "the place by `total_s`; wrong results, emulations and noisy rows have none"},
     {"check.max_abs", "max error", AS_NUMBER, .drop = 10, .in = IN_RUN,
      .about = "the largest difference from the expected values"},
-    {"check", "check", AS_CHECK, .in = IN_RUN | IN_COMPARE,
+    {"check", "check", AS_CHECK, .in = IN_RUN | IN_COMPARE | IN_ONCE,
      .about =
          "`ok`, the place of a wrong element, or `not checked` where nothing says what is right: this is no failure, "
          "and the row has no place"},

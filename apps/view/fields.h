@@ -20,8 +20,8 @@ typedef enum field_source {
     RATE_OF,     /* 1e-9 of the value `of` over kernel_s */
 } field_source;
 
-/* The tables in which it is a column. */
-enum { IN_RUN = 1, IN_COMPARE = 2 };
+/* The tables in which it is a column; IN_ONCE: of a run whose result is wanted and no measurement. */
+enum { IN_RUN = 1, IN_COMPARE = 2, IN_ONCE = 4 };
 
 /* When a table in which it is shows it. */
 typedef enum field_shown { ALWAYS, WHERE_IT_DIFFERS, ON_RANKS } field_shown;

@@ -191,6 +191,46 @@ Test(convolve_check, one_wrong_element)
         }
 }
 
+/* In bands each element has the expected value and the bound that it has in the whole, and its index. A kernel with an
+ * infinity makes NaN of the zeros around the image, and of those alone. */
+Test(convolve_check, bands)
+{
+    static const int64_t cases[][2][2] = {{{700, 300}, {9, 7}}, {{300, 700}, {1, 1}}, {{3, 70000}, {3, 5}}};
+
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        for (fl_mode mode = FL_FULL; mode <= FL_VALID; mode++)
+            for (int special = 0; special < 2; special++) {
+                operands in = operands_of(2, cases[i][0], cases[i][1], special ? -1 : 0);
+                if (special)
+                    host_array_set(&in.kernel, host_array_size(&in.kernel) / 2, INFINITY);
+                convolve_oracle *whole = convolve_oracle_create(&in.image, &in.kernel, mode, CHECK_FULL, 3);
+                convolve_oracle *later = convolve_oracle_later(&in.image, &in.kernel, mode, CHECK_FULL, 3);
+                host_array result = result_of(&in, mode);
+                const int64_t size = host_array_size(&result);
+                compare_result a = checked(whole, &result), b = checked(later, &result);
+
+                cr_expect(b.ok && b.compared == size && a.max_abs == b.max_abs && a.max_rel == b.max_rel,
+                          "case %zu, %s: max_abs %g and %g, max_rel %g and %g", i, modes[mode], a.max_abs, b.max_abs,
+                          a.max_rel, b.max_rel);
+                for (int64_t at = 0; at < size; at += size / 7) {
+                    const double right = host_array_get(&result, at);
+                    host_array_set(&result, at, isfinite(right) ? right + 1e-3 : 1);
+                    a = checked(whole, &result);
+                    b = checked(later, &result);
+                    cr_expect(!b.ok && b.failed == 1 && b.worst_index == at, "case %zu, %s: element %lld", i,
+                              modes[mode], (long long)at);
+                    cr_expect(a.worst_bound == b.worst_bound || (isnan(a.worst_bound) && isnan(b.worst_bound)),
+                              "case %zu, %s: the bound of %lld is %g and %g", i, modes[mode], (long long)at,
+                              a.worst_bound, b.worst_bound);
+                    host_array_set(&result, at, right);
+                }
+                host_array_free(&result);
+                convolve_oracle_free(whole);
+                convolve_oracle_free(later);
+                operands_free(&in);
+            }
+}
+
 /* Of a large result, the corners are compared, a fourth of the samples lies on the edges, and the others anywhere. */
 Test(convolve_check, places_of_samples)
 {

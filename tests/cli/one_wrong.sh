@@ -48,10 +48,31 @@ falsified() {
     done
 }
 
+# alone OPERATION ARGUMENT...: so it is in the one pass of a run whose result is all that is asked for, and nothing is written.
+alone() {
+    local operation=$1 output where title
+    shift
+    rm -f alone.npy
+    ok "$operation -o without the fault" "$@" -o alone.npy
+    check "$operation -o: one pass" grep -q 'not a measurement' "$work/out"
+    check "$operation -o is written" test -s alone.npy
+    rm -f alone.npy
+    for output in ${outputs[$operation]}; do
+        for where in first middle last; do
+            title="$operation -o, $output:$where is wrong"
+            FAULT_PLACE=$output:$where run "$@" -o alone.npy
+            check "$title: exit code 1" test "$status" = 1
+            check "$title: said in the table" grep -qE ' WRONG' "$work/out"
+            check "$title: nothing is written" test -z "$(find . -name 'alone.npy' -o -name '*.part')"
+        done
+    done
+}
+
 while read -r operation; do
     words_of "$operation" auto
     check "$operation has its lines in the tables" test -n "${words[*]}" -a -n "${outputs[$operation]:-}"
     [ -n "${words[*]}" ] || continue
+    alone "$operation" "${words[@]}" --backend=one-wrong
     words+=("${quick[@]}")
     ok "$operation without the fault" "${words[@]}"
     [ "$status" = 0 ] || continue
@@ -64,6 +85,17 @@ while read -r operation; do
         falsified "$operation" "$variant $dtype" "${words[@]}" --variant="$variant" ${dtype:+--dtype="$dtype"}
     done < <(grep "^$operation " "$work/variants" | cut -d' ' -f2- | sort -u -k1,1)
 done < <(cut -d' ' -f1 "$work/variants" | sort -u)
+
+# A large result is compared in blocks, by threads: the element that is wrong has its place in the whole.
+for where in first:0 middle:100000 last:199999; do
+    for words in "increment --dtype=i64" "increment --in-place" sqrt "sort --in-place" sort; do
+        operation=${words%% *}
+        FAULT_PLACE=$operation.out:${where%:*} run $words --size=200k --backend=one-wrong -qo large.npy
+        check "$words, ${where%:*} of many is wrong: exit code 1" test "$status" = 1
+        check "$words, ${where%:*} of many is wrong: no file" test ! -e large.npy
+        [ "$operation" = sort ] || check "$words, ${where%:*} of many: its place" grep -qF "element [${where#*:}]" "$work/err"
+    done
+done
 
 # What slice brings by way of a conversion on the device.
 ok "slice without the fault" slice --size=40 "${quick[@]}"

@@ -215,6 +215,84 @@ for document in bad-*.json; do
     clean "the page of $document"
 done
 
+# ------------------------------------------------------------------------------------------------- the result alone
+
+# With -o and without an option that measures there is one pass, which is not called a measurement.
+"$PYTHON" - <<'END'
+import array, random, struct
+def npy(name, descr, size, body):
+    head = f"{{'descr': '{descr}', 'fortran_order': False, 'shape': ({size},), }}"
+    head += " " * (-(len(head) + 11) % 64) + "\n"
+    open(name, "wb").write(b"\x93NUMPY\x01\0" + struct.pack("<H", len(head)) + head.encode() + body)
+random.seed(1)
+few = array.array("f", [random.random() for _ in range(1024)])
+for name, times in ("numbers.npy", 1), ("many.npy", 8 << 10):
+    npy(name, "<f4", 1024 * times, few.tobytes() * times)
+END
+is_alone() {
+    [ "$(sed -n 2p "$work/out" | tr -s ' ')" = "backend variant total n check" ] &&
+        sed -n 3p "$work/out" | grep -qE ' 1 ok( \(emulation\))?$' &&
+        grep -qx 'one pass, with allocations and loading: not a measurement (--min-time=0.2 makes one)' "$work/out"
+}
+for backend in serial simd omp hip-cpu; do
+    run sort numbers.npy -b $backend -o alone.npy
+    [ $status != 3 ] || continue # it cannot run here
+    check "$backend: a result alone" is_alone
+    check "its file is announced" grep -qF 'alone.npy is written: 1024 f32' "$work/err"
+    run sort numbers.npy -b $backend -o measured.npy --repeat=1
+    check "$backend: the file of a measurement is the same" cmp alone.npy measured.npy
+done
+ok "one variant" sort numbers.npy --variant=bitonic --trace=t.json -o alone.npy
+check "is one" is_alone
+check "and the variant" grep -q bitonic "$work/out"
+check "in one pass, says the trace" "$PYTHON" -c '
+import json
+names = [e["name"] for e in json.load(open("t.json"))["traceEvents"]]
+assert "first pass" in names and "pass" not in names, names'
+ok "with time to spare" sort numbers.npy -o alone.npy --max-time=100
+check "is one, too" is_alone
+check "without a remark" test "$(wc -l <"$work/err")" = 1
+for measures in --repeat=1 --warmup=1 --min-time=0.01 --until=50% --flush --pageable --wrong-timing --json=m.json --csv=m.csv --wide \
+    --columns=kernel -bserial,simd --variant=radix,bitonic --variant=all; do
+    ok "$measures" sort numbers.npy -o measured.npy $measures
+    check "$measures measures" bash -c '! grep -q "not a measurement" "$1" && grep -q kernel "$1"' _ "$work/out"
+    check "$measures: the same result" cmp alone.npy measured.npy
+done
+FLYNN_REPEAT=2 run sort numbers.npy -o measured.npy
+check "so does a variable" grep -q kernel "$work/out"
+ok "no file" sort numbers.npy
+check "is a measurement" grep -q kernel "$work/out"
+cp numbers.npy same.npy
+ok "over the input" sort same.npy -o same.npy
+check "as over another" cmp same.npy alone.npy
+ok "from a pipe to a pipe" sort numbers.npy -qo -
+check "the same" cmp "$work/out" alone.npy
+ok "a picture alone" convolve "$slice" -o alone.png
+check "is written" grep -qF 'alone.png is written' "$work/err"
+ok "a measured picture" convolve "$slice" -o measured.png --repeat=1
+check "is the same" cmp alone.png measured.png
+
+# Memory: beyond what a small input takes, arrays as many as NumPy has in a line: sort's input, which becomes the result, and its
+# scratch; of others the input and the result. A third one would be too much. Each thread takes some for its part, so that two
+# processors must do. Sanitizers keep what is freed.
+peak() {
+    "$PYTHON" - "$flynn" "$@" <<'END'
+import os, resource, subprocess, sys
+os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:2])
+subprocess.run(sys.argv[1:], check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)
+END
+}
+if [ -z "$emulated" ] && ! nm -D "$flynn" 2>/dev/null | grep -qE '__(a|t|m)san_'; then
+    for words in "sort -b serial" "sort -b simd" "sort -b omp" "increment -b serial" "sqrt -b simd" "convolve1d -b simd"; do
+        read -ra words <<<"$words"
+        few=$(peak "${words[0]}" numbers.npy "${words[@]:1}" -o alone.npy)
+        most=$(peak "${words[0]}" many.npy "${words[@]:1}" -o alone.npy)
+        check "${words[*]}: $(((most - few) / 1024)) MiB for an input of 32" test $((most - few)) -lt $((84 * 1024))
+    done
+fi
+rm -f many.npy
+
 # ------------------------------------------------------------------------------------------------------------ children
 
 ulimit -c 0

@@ -261,6 +261,9 @@ for mpi in $mpis; do
     program="$work/on_rank_1 $flynn" ranked "$mpi" 3 increment --size=50 -b serial "${quick[@]}" -o three.npy
     check "a folder that one rank does not see, $mpi" is_done
     check "the same bytes" cmp one.npy three.npy
+    ranked "$mpi" 3 increment --size=50 -b serial -o three.npy
+    check "a result alone, $mpi" grep -q 'not a measurement' "$work/out"
+    check "the same bytes of one pass" cmp one.npy three.npy
     ranked "$mpi" 3 increment --size=50 -b serial "${quick[@]}" -o -
     check "stdout, $mpi" cmp one.npy "$work/out"
     export ON_RANK_1="prlimit --fsize=16777216"

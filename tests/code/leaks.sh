@@ -79,6 +79,11 @@ fi
 clean 2 convolve1d --variant=tilde --size=100 --backend=serial
 clean 0 convolve "$image" "$kernel" --mode=valid --dtype=f32 --backend=simd "${quick[@]}"
 clean 0 convolve "$data/data/mri/slice_072.png" "$kernel" --mode=same --backend=omp -o out.png "${quick[@]}"
+for words in "sort --size=5000" "increment --size=100k" "convolve --size=300" "convolve --size=40 --png=out.png"; do
+    clean 0 $words --backend=omp:2 -o out.npy
+    FLYNN_PLUGIN_PATH=$FLYNN_TEST_FAULTS/one-wrong FAULT_PLACE=${words%% *}.out:last clean 1 $words --backend=one-wrong -o out.npy
+done
+clean 0 svd --size=16 --keep=3 --backend=serial -o out.png
 clean 0 slice --size=40 --backend=serial,omp:2 --json=out.json "${quick[@]}"
 clean 0 slice "$image" --slice=2:9,1:3 --pageable -o out.npy "${quick[@]}"
 clean 2 slice "$image" --slice=9:2
