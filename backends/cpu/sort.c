@@ -28,6 +28,9 @@ enum {
     BATCH = CPU_VECTOR_BITS > 64 ? 256 : 1, /* elements whose digits vectors compute at a time */
     PIECE = 1 << 20,                        /* bytes that a thread copies at a time */
     TILE_BYTES = 64 * 1024,                 /* that bitonic works on at a time: stays in the second cache */
+    /* elements below which the network is faster than counting (docs/performance/sort.md); wider vectors do more of it
+     * at a time */
+    NETWORK_BELOW = CPU_VECTOR_BITS > 64 ? 12 * CPU_VECTOR_BITS : 384,
 };
 
 /* How bits become keys, unsigned numbers in the order of the elements:
@@ -211,7 +214,30 @@ CPU_RUN_NUMBERS(library, fl_sort_args, in)
 RUN_BITS(radix)
 RUN_BITS(bitonic)
 
+static bool takes_network(const fl_sort_args *s)
+{
+    return s->in.shape[0] < NETWORK_BELOW;
+}
+
+static void CPU_NAME(plan_auto)(void *device, const void *args, fl_launch *launch)
+{
+    (takes_network(args) ? CPU_NAME(plan_bitonic) : CPU_NAME(plan_radix))(device, args, launch);
+}
+
+static fl_status CPU_NAME(run_auto)(const fl_context *context, const void *args, const fl_launch *launch)
+{
+    return (takes_network(args) ? CPU_NAME(run_bitonic) : CPU_NAME(run_radix))(context, args, launch);
+}
+
+static const char *CPU_NAME(chosen)(const fl_context *context, const void *args, fl_launch *launch)
+{
+    (void)context, (void)launch;
+    return takes_network(args) ? "bitonic" : "radix";
+}
+
 static const fl_row rows[] = {
+    {CPU_ROW(FL_OP_SORT, "auto", CPU_NUMBERS, plan_auto, run_auto, "bitonic for few elements, else radix"),
+     .chosen = CPU_NAME(chosen)},
     {CPU_ROW(FL_OP_SORT, "radix", CPU_NUMBERS, plan_radix, run_radix,
              "counts and distributes by a few bits per pass, without comparisons")},
     {CPU_ROW(FL_OP_SORT, "bitonic", CPU_NUMBERS, plan_bitonic, run_bitonic,

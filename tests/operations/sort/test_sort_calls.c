@@ -139,6 +139,30 @@ ON_EVERY_BACKEND(sort_calls, timing_is_filled)
     fl_device_close(device);
 }
 
+/* The network's work grows faster than that of counting, which has a cost for few elements. */
+ON_EVERY_BACKEND(sort_calls, auto_chooses_by_size)
+{
+    static const struct {
+        int64_t n;
+        const char *variant;
+    } cases[] = {{1, "bitonic"}, {16, "bitonic"}, {300, "bitonic"}, {100000, "radix"}};
+    fl_device *device = open_device(on->resource);
+    for (size_t c = 0; c < COUNT(cases) && !is_gpu(device); c++)
+        for (size_t d = 0; d < COUNT(sort_dtypes); d++) {
+            struct numbers input = numbers_create(sort_dtypes[d], cases[c].n, ANY_BITS, d);
+            void *expected = sorted_of(&input);
+            fl_timing timing = {0};
+            check_sort(device, &input, expected, d % 2 == 0, &(fl_run){.timing = &timing}, "auto");
+            cr_expect(strcmp(timing.variant, cases[c].variant) == 0, "%s: %lld %s by %s, expected %s", on->resource,
+                      (long long)cases[c].n, fl_dtype_name(input.dtype), timing.variant, cases[c].variant);
+            cr_expect((timing.block[0] > 0) == (strcmp(timing.variant, "bitonic") == 0), "a block of %d",
+                      timing.block[0]);
+            free(expected);
+            numbers_free(&input);
+        }
+    fl_device_close(device);
+}
+
 ON_EVERY_BACKEND(sort_calls, nothing_to_sort)
 {
     fl_device *device = open_device(on->resource);
