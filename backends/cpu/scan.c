@@ -35,7 +35,7 @@ enum { CHUNK = 256, GROUP = 256 * CHUNK };
 /* Into how many parts `blocked` divides the input: one a thread. */
 static inline int64_t CPU_NAME(parts_of)(const fl_context *context, const fl_scan_args *s)
 {
-    return min64(cpu_team(context, (double)s->in.shape[0]), s->in.shape[0]);
+    return min64(cpu_team(context, 4.0 * (double)s->in.shape[0]), s->in.shape[0]);
 }
 
 /* Sums: integers as unsigned ones, which wrap. */
