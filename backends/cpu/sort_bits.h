@@ -386,4 +386,19 @@ static fl_status FN(bitonic)(const fl_context *context, const fl_sort_args *s, c
     return FL_OK;
 }
 
+/* ------------------------------------------------------------------------------------------------ vqsort ---- */
+
+/* The library sorts the keys: integers, all of whose bits are in their order. */
+static fl_status FN(vqsort)(const fl_context *context, const fl_sort_args *s, const fl_launch *launch)
+{
+    const int64_t n = s->in.shape[0];
+    const order o = order_of(s->in.dtype);
+
+    (void)context, (void)launch;
+    FN(to_keys)(s->in.data, n, o, s->out.data);
+    LIBRARY_SORT(s->out.data, n);
+    FN(from_keys)(s->out.data, n, o, s->out.data);
+    return FL_OK;
+}
+
 #undef TOP
