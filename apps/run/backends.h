@@ -38,6 +38,10 @@ size_t backends_count(void);
  * code 3) or is unknown (2). For `all`: every plugin that can run here, the plainest first and emulations last; the
  * others are listed in `skipped`. --trace starts here, so that it contains the opening. */
 backend_list backends_open(const common_options *options);
+/* The two halves of it: before the second, `auto` is the backend that is the fastest on an idle machine. Where others
+ * use the processors, the second takes another one: not needed for work that takes one thread anyway. */
+backend_list backends_open_untested(const common_options *options);
+void backends_prefer_faster(backend_list *list);
 
 /* Returns whether the device has the operation, in this variant (NULL: any). */
 bool backend_offers(const fl_device *device, const char *operation, const char *variant);

@@ -62,11 +62,20 @@ fl_status cpu_open(const fl_host *host, const fl_open_request *request, fl_plugi
 /* The functions of every CPU device. */
 extern const fl_device_api cpu_device_api;
 
-/* Threads for a call of that many operations (or bytes, where memory counts for more): one where starting the others
- * would take longer than the work. */
+/* Threads for a call of that many operations of about 20 ps each, such as a byte that is read or a flop of vectors. A
+ * team of p takes operations / p + COST * p, where COST is what each thread adds to starting and ending it (0.5 to 1
+ * us): the least of that is at p = sqrt(operations / COST). One thread where two would gain nothing. The cost is not
+ * measured by each process, because the sums of scan differ with the number of their parts: the same call on as many
+ * threads has the same result. */
 static inline int cpu_team(const fl_context *context, double operations)
 {
-    return operations < 2e5 ? 1 : ((const cpu_device *)context->device)->threads;
+    enum { COST = 50000 };
+    const int most = ((const cpu_device *)context->device)->threads;
+    int team = 1;
+
+    while (team < most && operations >= (double)COST * (team + 1) * (team + 1))
+        team++;
+    return team;
 }
 
 #endif

@@ -70,7 +70,7 @@ function(flynn_add_cpu_plugin name)
     find_package(Threads REQUIRED)
     cmake_parse_arguments(PARSE_ARGV 1 arg LEVELS "CLASS;SCORE" "FLAGS;ISA_FLAGS")
     # Files for any instruction set: they run before one is chosen, or call libraries. The others are operations.
-    set(any device.c threads.c blas.c lapack.c compile.c)
+    set(any device.c threads.c blas.c lapack.c highway.c compile.c)
     list(TRANSFORM any PREPEND ${CMAKE_CURRENT_FUNCTION_LIST_DIR}/)
     # A short loop that lies across two of the processor's fetch blocks is slower by up to a fifth (the sieve of omp),
     # and any flag, such as one of FlynnMachineCode.cmake, moves it there.
@@ -119,6 +119,10 @@ function(flynn_add_cpu_plugin name)
     target_link_options(plugin-${name} PRIVATE ${arg_FLAGS})
     target_link_libraries(plugin-${name} PRIVATE ${CMAKE_DL_LIBS} Threads::Threads)
     target_link_libraries(plugin-${name} PRIVATE m)
+    if("-fopenmp" IN_LIST flags AND CMAKE_C_COMPILER_ID STREQUAL GNU)
+        target_link_options(plugin-${name} PRIVATE -Wl,--wrap=GOMP_parallel) # threads.c
+        target_compile_definitions(plugin-${name} PRIVATE CPU_WRAPS_PARALLEL)
+    endif()
     if(FLYNN_HAVE_VECTOR_LOG)
         foreach(isa IN LISTS isas)
             target_compile_definitions(${name}-${isa} PRIVATE CPU_VECTOR_LOG)

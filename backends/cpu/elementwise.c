@@ -116,6 +116,30 @@ static walk CPU_NAME(walk_of)(const fl_buffer *x, const fl_buffer *y, const fl_b
     return CPU_NAME(walk_along)((const fl_buffer *const[OPERANDS]){x, y, out}, OPERANDS);
 }
 
+/* Few elements that are neighbours in all operands, in one call of `row`: describing the walk would take longer. False:
+ * they are not. */
+static bool CPU_NAME(at_once)(const fl_context *context, const fl_buffer *const *buffers, const walk_loops *loops,
+                              double work)
+{
+    const fl_buffer *out = buffers[OUT];
+    char *at[OPERANDS];
+
+    (void)context, (void)work;
+    if (out->ndim != 1 || out->shape[0] > WALK_PIECE || cpu_team(context, work) > 1)
+        return false;
+    for (int k = 0; k < OPERANDS; k++) {
+        if (buffers[k]->stride[0] != 1)
+            return false;
+        at[k] = buffers[k]->data;
+    }
+    loops->row(at, out->shape[0]);
+    return true;
+}
+
+/* Column by column is never at once. */
+#define CPU_AT_ONCE_naive(context, buffers, loops, work) CPU_NAME(at_once)(context, buffers, loops, work)
+#define CPU_AT_ONCE_uncoalesced(context, buffers, loops, work) ((void)(buffers), false)
+
 #define UNARY(operation) \
     static void CPU_NAME(plan_##operation)(void *device, const void *args, fl_launch *launch) \
     { \
@@ -129,9 +153,11 @@ static walk CPU_NAME(walk_of)(const fl_buffer *x, const fl_buffer *y, const fl_b
                                                      const fl_launch *launch) \
     { \
         const fl_unary_args *a = args; \
-        CPU_NAME(walk_##variant) \
-        (context, CPU_NAME(walk_of)(&a->in, &a->in, &a->out), &CPU_NAME(operation)[a->out.dtype].loops, \
-         launch->bytes_requested); \
+        const walk_loops *loops = &CPU_NAME(operation)[a->out.dtype].loops; \
+        const fl_buffer *const buffers[OPERANDS] = {&a->in, &a->in, &a->out}; \
+        if (!CPU_AT_ONCE_##variant(context, buffers, loops, launch->bytes_requested)) \
+            CPU_NAME(walk_##variant) \
+        (context, CPU_NAME(walk_of)(&a->in, &a->in, &a->out), loops, launch->bytes_requested); \
         return FL_OK; \
     }
 #define BINARY(operation) \
@@ -147,9 +173,11 @@ static walk CPU_NAME(walk_of)(const fl_buffer *x, const fl_buffer *y, const fl_b
                                                      const fl_launch *launch) \
     { \
         const fl_binary_args *a = args; \
-        CPU_NAME(walk_##variant) \
-        (context, CPU_NAME(walk_of)(&a->x, &a->y, &a->out), &CPU_NAME(operation)[a->out.dtype].loops, \
-         launch->bytes_requested); \
+        const walk_loops *loops = &CPU_NAME(operation)[a->out.dtype].loops; \
+        const fl_buffer *const buffers[OPERANDS] = {&a->x, &a->y, &a->out}; \
+        if (!CPU_AT_ONCE_##variant(context, buffers, loops, launch->bytes_requested)) \
+            CPU_NAME(walk_##variant) \
+        (context, CPU_NAME(walk_of)(&a->x, &a->y, &a->out), loops, launch->bytes_requested); \
         return FL_OK; \
     }
 UNARY(increment)

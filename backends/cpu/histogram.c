@@ -145,7 +145,7 @@ static int64_t CPU_NAME(parts_of)(const fl_context *context, const fl_histogram_
 {
     const int64_t elements = h->in.shape[0];
 
-    return max64(1, min64(cpu_team(context, (double)elements), elements / h->out.shape[0]));
+    return max64(1, min64(cpu_team(context, 25.0 * (double)elements), elements / h->out.shape[0]));
 }
 
 static fl_status CPU_NAME(run_naive)(const fl_context *context, const void *args, const fl_launch *launch);

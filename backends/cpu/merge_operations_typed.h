@@ -8,7 +8,7 @@
 static fl_status FN(merge)(const fl_context *context, const fl_merge_args *m, const fl_launch *launch)
 {
     const int64_t nx = m->x.shape[0], ny = m->y.shape[0], n = nx + ny;
-    const int64_t parts = cpu_team(context, 4.0 * (double)n), part = (n + parts - 1) / parts;
+    const int64_t parts = cpu_team(context, 100.0 * (double)n), part = (n + parts - 1) / parts;
     const element *x = m->x.data, *y = m->y.data;
     element *out = m->out.data;
 
@@ -28,7 +28,7 @@ static fl_status FN(search)(const fl_context *context, const fl_search_sorted_ar
     int64_t *out = s->out.data;
 
     (void)context, (void)launch;
-#pragma omp parallel for schedule(static) num_threads(cpu_team(context, 100.0 * (double)s->values.shape[0]))
+#pragma omp parallel for schedule(static) num_threads(cpu_team(context, 2000.0 * (double)s->values.shape[0]))
     for (int64_t i = 0; i < s->values.shape[0]; i++) {
         int64_t low = 0, high = s->sorted.shape[0];
         while (low < high) {
@@ -91,7 +91,7 @@ static fl_status FN(batched)(const fl_context *context, const fl_search_sorted_a
     (void)launch;
     if (status != FL_OK)
         return status;
-#pragma omp parallel for schedule(static) num_threads(cpu_team(context, 100.0 * (double)count))
+#pragma omp parallel for schedule(static) num_threads(cpu_team(context, 2000.0 * (double)count))
     for (int64_t i = 0; i < count; i += SEARCH_BATCH) {
         const int batch = (int)min64(SEARCH_BATCH, count - i);
         const element *values = (const element *)s->values.data + i;

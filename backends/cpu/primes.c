@@ -97,7 +97,7 @@ static double CPU_NAME(divisions)(double n, division how)
 static fl_status CPU_NAME(all)(const fl_context *context, const fl_primes_args *p, division how)
 {
     const double divisions = CPU_NAME(divisions)((double)p->upto, how) - CPU_NAME(divisions)((double)p->first, how);
-    const int team = cpu_team(context, divisions);
+    const int team = cpu_team(context, 100 * divisions);
     const int64_t slice = min64(SLICE, p->upto - p->first);
     int64_t *out = p->out.data, kept = 0;
     void *memory;
@@ -279,7 +279,7 @@ static fl_status CPU_NAME(run_sieve)(const fl_context *context, const void *args
     const fl_primes_args *p = args;
     int64_t *out = p->out.data, kept = 0;
     sieve s;
-    fl_status status = CPU_NAME(sieve_prepare)(context, p, cpu_team(context, (double)(p->upto - p->first)), &s);
+    fl_status status = CPU_NAME(sieve_prepare)(context, p, cpu_team(context, 25 * (double)(p->upto - p->first)), &s);
 
     (void)launch;
     if (status != FL_OK)

@@ -18,7 +18,7 @@ static inline bool has_sign(fl_dtype dtype)
 /* The number of parts into which `scan` divides the input: one a thread. */
 static inline int64_t CPU_NAME(parts_of)(const fl_context *context, const fl_select_args *s)
 {
-    return min64(cpu_team(context, (double)s->in.shape[0]), s->in.shape[0]);
+    return min64(cpu_team(context, 25.0 * (double)s->in.shape[0]), s->in.shape[0]);
 }
 
 #define bits uint8_t

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
  * sort.c - sorting in ascending order, NaN last: what each variant costs, and the rows. Merge sort and the C library's
- * qsort compare elements (sort_typed.h, for each dtype); radix and bitonic sort their bits (sort_bits.h, for each
- * width).
+ * qsort compare elements (sort_typed.h, for each dtype); radix, bitonic and vqsort sort their bits (sort_bits.h, for
+ * each width).
  */
+#include "highway.h"
 #include "operation.h"
 
 #include <math.h>
@@ -28,6 +29,12 @@ enum {
     BATCH = CPU_VECTOR_BITS > 64 ? 256 : 1, /* elements whose digits vectors compute at a time */
     PIECE = 1 << 20,                        /* bytes that a thread copies at a time */
     TILE_BYTES = 64 * 1024,                 /* that bitonic works on at a time: stays in the second cache */
+    /* elements below which the network is faster than counting (docs/performance/sort.md); wider vectors do more of it
+     * at a time */
+    NETWORK_BELOW = CPU_VECTOR_BITS > 64 ? 12 * CPU_VECTOR_BITS : 384,
+    VQSORT_FROM = 64,       /* elements for each byte of one from which the library is faster than the network */
+    VQSORT_BELOW = 1 << 26, /* bytes below which it is faster than radix on one thread */
+    VQSORT_BELOW_THREADS = 1 << 17, /* and on two */
 };
 
 /* How bits become keys, unsigned numbers in the order of the elements:
@@ -117,23 +124,27 @@ static void CPU_NAME(copy_elements)(const fl_context *context, const fl_sort_arg
 #define sbits int32_t
 #define order order32
 #define order_of order32_of
+#define LIBRARY_SORT cpu_highway_sort_32
 #define FN(name) CPU_TYPED(name, 32)
 #include "sort_bits.h"
 #undef bits
 #undef sbits
 #undef order
 #undef order_of
+#undef LIBRARY_SORT
 #undef FN
 #define bits uint64_t
 #define sbits int64_t
 #define order order64
 #define order_of order64_of
+#define LIBRARY_SORT cpu_highway_sort_64
 #define FN(name) CPU_TYPED(name, 64)
 #include "sort_bits.h"
 #undef bits
 #undef sbits
 #undef order
 #undef order_of
+#undef LIBRARY_SORT
 #undef FN
 
 #define TYPED "sort_typed.h"
@@ -190,7 +201,7 @@ static void CPU_NAME(plan_bitonic)(void *device, const void *args, fl_launch *la
     launch->bytes_requested = 2 * bytes_of(s) * (2 + levels * (levels + 1) / 2);
 }
 
-/* The loads and stores of the C library are not known: counted is each element, read once and written once. */
+/* The loads and stores of a library are not known: counted is each element, read once and written once. */
 static void CPU_NAME(plan_library)(void *device, const void *args, fl_launch *launch)
 {
     (void)device;
@@ -210,8 +221,54 @@ CPU_RUN_NUMBERS(naive, fl_sort_args, in)
 CPU_RUN_NUMBERS(library, fl_sort_args, in)
 RUN_BITS(radix)
 RUN_BITS(bitonic)
+RUN_BITS(vqsort)
+
+/* The network has a block. */
+static bool takes_network(const fl_launch *launch)
+{
+    return launch->block[0] > 0;
+}
+
+/* Returns whether the library is the fastest: with vectors of 512 bits, from some vectors' elements on, as long as they
+ * stay in the caches, and unless several threads are faster. */
+static bool takes_library(const fl_context *context, const fl_sort_args *s)
+{
+    const int64_t n = s->in.shape[0], threads = ((const cpu_device *)context->device)->threads;
+    char why[1];
+
+    return CPU_VECTOR_BITS == 512 && n >= VQSORT_FROM * (int64_t)size_of(s) &&
+           n < (threads > 1 ? VQSORT_BELOW_THREADS : VQSORT_BELOW) / (int64_t)size_of(s) &&
+           cpu_highway_ready(NULL, why, sizeof why) == FL_OK;
+}
+
+static void CPU_NAME(plan_auto)(void *device, const void *args, fl_launch *launch)
+{
+    const fl_context context = {.device = device};
+
+    if (takes_library(&context, args))
+        CPU_NAME(plan_library)(device, args, launch);
+    else if (((const fl_sort_args *)args)->in.shape[0] < NETWORK_BELOW)
+        CPU_NAME(plan_bitonic)(device, args, launch);
+    else
+        CPU_NAME(plan_radix)(device, args, launch);
+}
+
+static fl_status CPU_NAME(run_auto)(const fl_context *context, const void *args, const fl_launch *launch)
+{
+    if (takes_network(launch))
+        return CPU_NAME(run_bitonic)(context, args, launch);
+    return (takes_library(context, args) ? CPU_NAME(run_vqsort) : CPU_NAME(run_radix))(context, args, launch);
+}
+
+static const char *CPU_NAME(chosen)(const fl_context *context, const void *args, fl_launch *launch)
+{
+    return takes_network(launch) ? "bitonic" : takes_library(context, args) ? "vqsort" : "radix";
+}
 
 static const fl_row rows[] = {
+    {CPU_ROW(FL_OP_SORT, "auto", CPU_NUMBERS, plan_auto, run_auto,
+             "bitonic for few elements, vqsort where it is faster, else radix"),
+     .chosen = CPU_NAME(chosen)},
     {CPU_ROW(FL_OP_SORT, "radix", CPU_NUMBERS, plan_radix, run_radix,
              "counts and distributes by a few bits per pass, without comparisons")},
     {CPU_ROW(FL_OP_SORT, "bitonic", CPU_NUMBERS, plan_bitonic, run_bitonic,
@@ -222,4 +279,11 @@ static const fl_row rows[] = {
              "qsort of the C library, always on one thread")},
 };
 
+static const fl_row vqsort_rows[] = {
+    {CPU_ROW(FL_OP_SORT, "vqsort", CPU_NUMBERS, plan_library, run_vqsort,
+             "Highway's quicksort with the processor's widest vectors, always on one thread"),
+     .available = cpu_highway_ready},
+};
+
 CPU_OPERATION(cpu_sort, rows);
+const cpu_operation CPU_NAME(cpu_sort_vqsort) = {.rows = vqsort_rows, .count = 1, .found = cpu_highway_found};

@@ -207,7 +207,7 @@ static fl_status FN(radix)(const fl_context *context, const fl_sort_args *s, con
     job = {.from = s->in.data,
            .out = s->out.data,
            .n = s->in.shape[0],
-           .parts = cpu_team(context, 10.0 * (double)s->in.shape[0]),
+           .parts = cpu_team(context, 50.0 * (double)s->in.shape[0]), /* 250 in five teams */
            .o = order_of(s->in.dtype)};
     const bool in_buckets = has_buckets(s);
     const int64_t digits = in_buckets ? PREFIXES : PASSES * DIGITS; /* counted by each thread */
@@ -352,17 +352,17 @@ KERNEL void FN(far_step)(sbits *keys, int64_t n, int64_t distance, int64_t tile,
 static void FN(sort_keys)(const fl_context *context, sbits *keys, int64_t n, int64_t tile)
 {
     (void)context;
-#pragma omp parallel for schedule(static) num_threads(cpu_team(context, 10.0 * (double)n))
+#pragma omp parallel for schedule(static) num_threads(cpu_team(context, 50.0 * (double)n))
     for (int64_t start = 0; start < n; start += tile)
         FN(sort_tile)(keys + start, min64(tile, n - start));
     for (int64_t length = 2 * tile; length < 2 * n; length *= 2) {
         for (int64_t distance = length / 2; distance >= tile; distance /= 2) {
             int64_t pieces = (n + 2 * distance - 1) / (2 * distance) * (distance / tile);
-#pragma omp parallel for schedule(static) num_threads(cpu_team(context, 10.0 * (double)n))
+#pragma omp parallel for schedule(static) num_threads(cpu_team(context, 50.0 * (double)n))
             for (int64_t p = 0; p < pieces; p++)
                 FN(far_step)(keys, n, distance, tile, p, distance == length / 2);
         }
-#pragma omp parallel for schedule(static) num_threads(cpu_team(context, 10.0 * (double)n))
+#pragma omp parallel for schedule(static) num_threads(cpu_team(context, 50.0 * (double)n))
         for (int64_t start = 0; start < n; start += tile)
             FN(finish_tile)(keys + start, min64(tile, n - start), tile);
     }
@@ -376,13 +376,28 @@ static fl_status FN(bitonic)(const fl_context *context, const fl_sort_args *s, c
     bits *out = s->out.data;
     sbits *keys = s->out.data; /* the same type but for the sign: C lets both name the same memory */
 
-#pragma omp parallel for schedule(static) num_threads(cpu_team(context, (double)n))
+#pragma omp parallel for schedule(static) num_threads(cpu_team(context, (double)n * sizeof(bits)))
     for (int64_t start = 0; start < n; start += tile)
         FN(to_keys)(in + start, min64(tile, n - start), o, keys + start);
     FN(sort_keys)(context, keys, n, tile);
-#pragma omp parallel for schedule(static) num_threads(cpu_team(context, (double)n))
+#pragma omp parallel for schedule(static) num_threads(cpu_team(context, (double)n * sizeof(bits)))
     for (int64_t start = 0; start < n; start += tile)
         FN(from_keys)(keys + start, min64(tile, n - start), o, out + start);
+    return FL_OK;
+}
+
+/* ------------------------------------------------------------------------------------------------ vqsort ---- */
+
+/* The library sorts the keys: integers, all of whose bits are in their order. */
+static fl_status FN(vqsort)(const fl_context *context, const fl_sort_args *s, const fl_launch *launch)
+{
+    const int64_t n = s->in.shape[0];
+    const order o = order_of(s->in.dtype);
+
+    (void)context, (void)launch;
+    FN(to_keys)(s->in.data, n, o, s->out.data);
+    LIBRARY_SORT(s->out.data, n);
+    FN(from_keys)(s->out.data, n, o, s->out.data);
     return FL_OK;
 }
 

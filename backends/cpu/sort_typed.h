@@ -21,7 +21,7 @@ static fl_status FN(naive)(const fl_context *context, const fl_sort_args *s, con
     CPU_NAME(copy_elements)(context, s, s->in.data, s->out.data);
     to = scratch;
     for (int64_t run = 1; run < n; run *= 2) {
-#pragma omp parallel for schedule(static) num_threads(cpu_team(context, 10.0 * (double)n))
+#pragma omp parallel for schedule(static) num_threads(cpu_team(context, 100.0 * (double)n))
         for (int64_t start = 0; start < n; start += 2 * run)
             FN(merge_runs)
         (from + start, min64(run, n - start), from + min64(start + run, n), min64(run, max64(0, n - start - run)),

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * threads.c - how many threads a process should use, and whether it gets them; stacks for signals on them. A container
- * or a batch system grants fewer processors than the machine has, in one of two ways: an affinity mask, or a quota of
- * time (cgroups v1 and v2).
+ * threads.c - how many threads a process should use, and whether it gets them; teams of one; stacks for signals. A
+ * container or a batch system grants fewer processors than the machine has, in one of two ways: an affinity mask, or a
+ * quota of time (cgroups v1 and v2).
  */
 #define _GNU_SOURCE
 #include "threads.h"
+
+#include "openmp.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -175,6 +177,24 @@ int cpu_try_threads(int count)
     free(threads);
     return error;
 }
+
+/* ------------------------------------------------------------------------------------------------ one thread ---- */
+
+#ifdef CPU_WRAPS_PARALLEL
+/* What `omp parallel` calls, by the linker's --wrap. gcc's runtime makes and ends a team even for one thread: 0.2 to
+ * 0.3 us, more than a call of few elements takes. The thread does the part itself instead, as the one of a team that it
+ * is outside of all `parallel`. Inside a caller's, loops would be shared by that team. */
+void __real_GOMP_parallel(void (*part)(void *), void *data, unsigned threads, unsigned flags);
+void __wrap_GOMP_parallel(void (*part)(void *), void *data, unsigned threads, unsigned flags);
+
+void __wrap_GOMP_parallel(void (*part)(void *), void *data, unsigned threads, unsigned flags)
+{
+    if (threads == 1 && omp_get_level() == 0)
+        part(data);
+    else
+        __real_GOMP_parallel(part, data, threads, flags);
+}
+#endif
 
 /* ------------------------------------------------------------------------------------------------- signals ---- */
 

@@ -43,6 +43,12 @@ unset FLYNN_PLUGIN_PATH
 unset FLYNN_BACKEND
 ok "auto" convolve --json "${quick[@]}"
 check "auto is never an emulation" json "$work/out" 'd["results"][0]["emulation"] is False'
+ok "auto, 10 elements" sort --size=10 --trace=few.json --repeat=1 --warmup=0
+check "no test whether threads are fast: there is work for one" test "$(grep -c '"sqrt' few.json)" = 0
+ok "auto, 100,000 elements" sort --size=100k --trace=many.json --repeat=1 --warmup=0
+if grep -q '"omp:[1-9]*[02-9]\b' many.json; then # not a GPU, and not one thread
+    check "that test" grep -q '"sqrt' many.json
+fi
 export FLYNN_BACKEND=serial
 run convolve --backend=hip --json "${quick[@]}"
 if [ "$status" = 0 ]; then

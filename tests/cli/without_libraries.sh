@@ -1,12 +1,12 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# A machine whose BLAS and LAPACK cannot be loaded: files of their names that are not libraries, found first. The variants that need them
+# A machine whose BLAS, LAPACK and Highway cannot be loaded: files of their names that are not libraries, found first. The variants that need them
 # are left out with the reason, the others compute. `info` looks only whether the files are there.
 # shellcheck source=harness.sh
 . "$(dirname "$0")/harness.sh"
 mkdir "$work/none"
 for name in libopenblasp.so.0 libopenblaso.so.0 libopenblas.so.0 libblas.so.3 liblapack.so.3 \
-    libcublas.so.13 libcublas.so.12 libcublas.so.11; do
+    libhwy_contrib.so.1 libcublas.so.13 libcublas.so.12 libcublas.so.11; do
     : >"$work/none/$name"
 done
 export LD_LIBRARY_PATH=$work/none${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
@@ -22,6 +22,10 @@ for exercise in "reconstruct --keep=10" svd; do
     check "$exercise --variant=library is refused" test "$status" -ge 2 -a "$status" -le 3 -a "$(wc -l <"$work/err")" = 1
     check "$exercise --variant=library names what is missing" grep -Eq 'BLAS|LAPACK' "$work/err"
 done
+ok "sort without Highway" sort --size=5000 --backend=simd,omp --repeat=1 --warmup=0
+run sort --size=5000 --backend=simd --variant=vqsort --repeat=1 --warmup=0
+check "sort --variant=vqsort is refused" test "$status" -ge 2 -a "$status" -le 3 -a "$(wc -l <"$work/err")" = 1
+check "sort --variant=vqsort names what is missing" grep -q 'Highway .*libhwy_contrib.*install libhwy1' "$work/err"
 # The vectors of singular values that are zero, by the processor's rotations and by the host's for a GPU.
 for backend in serial simd omp hip-cpu; do
     for variant in auto randomized; do

@@ -121,3 +121,20 @@ Test(threads, variable_is_respected)
     setenv("OMP_NUM_THREADS", "nonsense", 1);
     cr_expect(cpu_default_threads() >= 1);
 }
+
+/* As many threads as pay: each costs as much as about 50,000 operations. */
+Test(threads, team)
+{
+    static const struct {
+        int threads;
+        double operations;
+        int team;
+    } cases[] = {{1, 1e12, 1}, {2, 0, 1},       {2, 199999, 1},  {2, 2e5, 2},      {2, 1e12, 2}, {16, 1e5, 1},
+                 {16, 2e5, 2}, {16, 393216, 2}, {16, 1.25e6, 5}, {16, 1.28e7, 16}, {16, 1e9, 16}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        cpu_device device = {.threads = cases[i].threads};
+        int team = cpu_team(&(fl_context){.device = &device}, cases[i].operations);
+        cr_expect(team == cases[i].team, "%g operations on %d threads: a team of %d, expected %d", cases[i].operations,
+                  cases[i].threads, team, cases[i].team);
+    }
+}

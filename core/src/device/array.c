@@ -370,12 +370,12 @@ static fl_status copy_all(const fl_array *a, fl_copy_kind kind, char *host, fl_s
 
     if (core_buffer_bytes(&a->buffer) == 0)
         return FL_OK;
-    pthread_mutex_lock(&stream->lock);
+    core_lock_take(&stream->lock);
     span = core_trace_begin(stream, reads ? CORE_SPAN_TO_HOST : CORE_SPAN_TO_DEVICE,
                             reads ? "copy to host" : "copy to device", NULL, core_buffer_bytes(&a->buffer));
     status = core_copy_packed(a->device, stream->handle, kind, reads, &a->buffer, host);
     core_trace_end(stream, span, NULL);
-    pthread_mutex_unlock(&stream->lock);
+    core_lock_leave(&stream->lock);
     return status;
 }
 

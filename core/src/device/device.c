@@ -69,7 +69,6 @@ fl_status core_stream_create(fl_device *device, bool urgent, fl_stream **out)
         free(stream);
         return status;
     }
-    pthread_mutex_init(&stream->lock, NULL);
     *out = stream;
     return FL_OK;
 }
@@ -86,7 +85,6 @@ void core_stream_free(fl_stream *stream)
     if (stream->stopped)
         api->event_free(self, stream->stopped);
     api->stream_free(self, stream->handle);
-    pthread_mutex_destroy(&stream->lock);
     free(stream);
 }
 

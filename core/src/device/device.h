@@ -17,6 +17,8 @@ struct fl_device {
     fl_plugin_device plugin;
     fl_device_api api; /* a copy of the plugin's: plugin.api; NULL are those functions that the plugin does not know */
     core_row_range rows[FL_OP_COUNT]; /* of each operation */
+    /* The row that is `auto`, where it can always run; NULL: it must be searched for. */
+    const fl_row *automatic[FL_OP_COUNT][FL_DTYPE_COUNT];
     core_pool pool;
     fl_stream *default_stream;
     atomic_int streams;    /* created so far */
@@ -27,7 +29,7 @@ struct fl_stream {
     fl_device *device;
     int number;              /* in the order of creation; 0: the device's default stream */
     void *handle;            /* the plugin's */
-    pthread_mutex_t lock;    /* any thread may use the default stream */
+    core_lock lock;          /* any thread may use the default stream */
     void *started, *stopped; /* events around a timed call, created at the first one */
 };
 

@@ -74,6 +74,9 @@ fl_status fl_variant_get_sized(const fl_device *device, size_t i, fl_variant_inf
 
 /* --------------------------------------------------------------------------------- choosing the variant ---- */
 
+/* The variant of a call that names none: known by its address. */
+static const char automatic[] = "auto";
+
 static bool is(const fl_row *row, const char *variant)
 {
     return strcmp(row->variant, variant) == 0;
@@ -149,6 +152,8 @@ static fl_status find_row(const fl_device *device, const core_step *step, const 
 {
     const core_row_range *range = &device->rows[step->operation];
 
+    if (variant == automatic && (*found = device->automatic[step->operation][step->dtype]) != NULL)
+        return FL_OK;
     for (size_t i = range->first; i < range->end; i++) {
         *found = &device->plugin.rows[i];
         if (fits(*found, step) && is(*found, variant))
@@ -245,12 +250,12 @@ fl_status core_call_begin(core_call *call, const char *name, fl_device *device, 
         status = device->plugin.api->prepare_thread(device->plugin.self);
     if (status != FL_OK)
         return status;
-    pthread_mutex_lock(&call->stream->lock);
+    core_lock_take(&call->stream->lock);
     call->context = (fl_context){&core_host, device->plugin.self, call->stream->handle, &device->pool};
     if (call->run->timing)
         status = core_timer_start(call->stream);
     if (status != FL_OK)
-        pthread_mutex_unlock(&call->stream->lock);
+        core_lock_leave(&call->stream->lock);
     return status;
 }
 
@@ -303,7 +308,7 @@ static fl_status run(core_call *call, const core_step *step, const fl_row *row, 
 
 fl_status core_call_step(core_call *call, const core_step *step, double bytes)
 {
-    const char *variant = call->run->variant ? call->run->variant : "auto";
+    const char *variant = call->run->variant ? call->run->variant : automatic;
     const fl_row *row;
     fl_launch launch;
     fl_status status = plan(call, step, variant, &row, &launch);
@@ -319,7 +324,7 @@ fl_status core_call_step(core_call *call, const core_step *step, double bytes)
 
 fl_status core_call_nothing(core_call *call, const core_step *step)
 {
-    const char *variant = call->run->variant ? call->run->variant : "auto";
+    const char *variant = call->run->variant ? call->run->variant : automatic;
     const fl_row *row;
     fl_status status = find_row(call->device, step, variant, &row);
 
@@ -350,7 +355,7 @@ fl_status core_call_convert(core_call *call, fl_buffer *buffer, fl_dtype dtype)
     args.out.dtype = dtype;
     status = core_pool_take(&call->context, bytes, &args.out.data);
     if (status == FL_OK)
-        status = find_row(call->device, &step, "auto", &row);
+        status = find_row(call->device, &step, automatic, &row);
     if (status != FL_OK)
         return status;
     launch = (fl_launch){0};
@@ -402,7 +407,7 @@ fl_status core_call_end(core_call *call, const core_step *last, fl_status status
         }
     }
     core_pool_give_back(&call->device->pool, call->stream->handle);
-    pthread_mutex_unlock(&call->stream->lock);
+    core_lock_leave(&call->stream->lock);
     return status;
 }
 

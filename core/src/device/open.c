@@ -109,6 +109,23 @@ static void name_resource(fl_device_info *info, const fl_probe *probe, const fl_
 
 /* ------------------------------------------------------------------------------------------------ opening ---- */
 
+/* The row "auto", or the first one that auto could take; NULL: there is none, or it depends on what is installed. */
+static const fl_row *find_automatic(const fl_device *device, fl_operation operation, fl_dtype dtype)
+{
+    const core_row_range *range = &device->rows[operation];
+    const fl_row *first = NULL;
+
+    for (size_t i = range->first; i < range->end; i++) {
+        const fl_row *row = &device->plugin.rows[i];
+        if (row->operation != operation || !(row->dtypes & 1u << dtype) || strcmp(row->variant, "reference") == 0)
+            continue;
+        if (strcmp(row->variant, "auto") == 0)
+            return row->available ? NULL : row;
+        first = first ? first : row;
+    }
+    return first && !first->available ? first : NULL;
+}
+
 static void find_rows(fl_device *device)
 {
     for (size_t i = device->plugin.row_count; i-- > 0;) {
@@ -119,6 +136,9 @@ static void find_rows(fl_device *device)
             range->end = range->end ? range->end : i + 1;
         }
     }
+    for (int operation = 0; operation < FL_OP_COUNT; operation++)
+        for (int dtype = 0; dtype < FL_DTYPE_COUNT; dtype++)
+            device->automatic[operation][dtype] = find_automatic(device, (fl_operation)operation, (fl_dtype)dtype);
 }
 
 /* Returns the reason, for a message, why core cannot use the device; NULL: it has all that core needs. */

@@ -7,9 +7,7 @@
 
 void core_pool_init(core_pool *pool, const fl_plugin_device *device)
 {
-    pool->device = device;
-    pool->blocks = NULL;
-    pthread_mutex_init(&pool->lock, NULL);
+    *pool = (core_pool){.device = device};
 }
 
 static core_block *best_fit(core_pool *pool, void *stream, size_t bytes)
@@ -84,49 +82,53 @@ fl_status core_pool_take(const fl_context *context, size_t bytes, void **memory)
     fl_status status = FL_OK;
     core_block *block;
 
-    pthread_mutex_lock(&pool->lock);
+    core_lock_take(&pool->lock);
     block = best_fit(pool, context->stream, bytes);
     if (!block)
         status = new_block(pool, bytes ? bytes : 1, &block);
     if (status == FL_OK) {
         block->in_use = true;
+        atomic_fetch_add_explicit(&pool->in_use, 1, memory_order_relaxed);
         block->stream = context->stream;
         *memory = block->memory;
     }
-    pthread_mutex_unlock(&pool->lock);
+    core_lock_leave(&pool->lock);
     return status;
 }
 
 void core_pool_give_back(core_pool *pool, void *stream)
 {
-    pthread_mutex_lock(&pool->lock);
+    if (atomic_load_explicit(&pool->in_use, memory_order_relaxed) == 0) /* this call took none: it would see its own */
+        return;
+    core_lock_take(&pool->lock);
     for (core_block *b = pool->blocks; b; b = b->next)
-        if (b->stream == stream)
+        if (b->stream == stream && b->in_use) {
             b->in_use = false;
-    pthread_mutex_unlock(&pool->lock);
+            atomic_fetch_sub_explicit(&pool->in_use, 1, memory_order_relaxed);
+        }
+    core_lock_leave(&pool->lock);
 }
 
 void core_pool_forget_stream(core_pool *pool, void *stream)
 {
-    pthread_mutex_lock(&pool->lock);
+    core_lock_take(&pool->lock);
     for (core_block *b = pool->blocks; b; b = b->next)
         if (b->stream == stream)
             b->stream = NULL;
-    pthread_mutex_unlock(&pool->lock);
+    core_lock_leave(&pool->lock);
 }
 
 fl_status core_pool_allocate(core_pool *pool, size_t bytes, void **memory)
 {
     fl_status status;
 
-    pthread_mutex_lock(&pool->lock);
+    core_lock_take(&pool->lock);
     status = allocate(pool, bytes, memory);
-    pthread_mutex_unlock(&pool->lock);
+    core_lock_leave(&pool->lock);
     return status;
 }
 
 void core_pool_end(core_pool *pool)
 {
     free_unused(pool);
-    pthread_mutex_destroy(&pool->lock);
 }

@@ -4,8 +4,9 @@
 #ifndef FLYNN_CORE_SCRATCH_H
 #define FLYNN_CORE_SCRATCH_H
 
+#include "lock.h"
+
 #include <flynn/plugin.h>
-#include <pthread.h>
 
 typedef struct core_block {
     struct core_block *next;
@@ -16,7 +17,8 @@ typedef struct core_block {
 } core_block;
 
 typedef struct core_pool {
-    pthread_mutex_t lock;
+    core_lock lock;
+    atomic_int in_use; /* blocks that calls use */
     const fl_plugin_device *device;
     core_block *blocks;
 } core_pool;

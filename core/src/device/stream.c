@@ -39,11 +39,11 @@ fl_status core_stream_wait(fl_stream *stream)
     core_span span;
     fl_status status;
 
-    pthread_mutex_lock(&stream->lock);
+    core_lock_take(&stream->lock);
     span = core_trace_begin(stream, CORE_SPAN_HOST, "wait for", stream->device->plugin.info.resource, 0);
     status = api_of(stream->device)->stream_wait(stream->device->plugin.self, stream->handle);
     core_trace_end(stream, span, NULL);
-    pthread_mutex_unlock(&stream->lock);
+    core_lock_leave(&stream->lock);
     return status;
 }
 
@@ -106,9 +106,9 @@ fl_status fl_event_record(fl_event *event, fl_stream *stream)
     status = core_stream_of("fl_event_record", event->device, stream, &stream);
     if (status != FL_OK)
         return status;
-    pthread_mutex_lock(&stream->lock);
+    core_lock_take(&stream->lock);
     status = api_of(event->device)->event_record(event->device->plugin.self, event->handle, stream->handle);
-    pthread_mutex_unlock(&stream->lock);
+    core_lock_leave(&stream->lock);
     event->recorded = event->recorded || status == FL_OK;
     return status;
 }
@@ -144,9 +144,9 @@ fl_status fl_stream_wait_event(fl_stream *stream, fl_event *event)
         status = core_stream_of("fl_stream_wait_event", event->device, stream, &stream);
     if (status != FL_OK)
         return status;
-    pthread_mutex_lock(&stream->lock);
+    core_lock_take(&stream->lock);
     status = api_of(event->device)->stream_wait_event(event->device->plugin.self, stream->handle, event->handle);
-    pthread_mutex_unlock(&stream->lock);
+    core_lock_leave(&stream->lock);
     return status;
 }
 

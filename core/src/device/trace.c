@@ -6,6 +6,7 @@
 
 #include "status.h"
 
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

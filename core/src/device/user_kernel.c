@@ -204,9 +204,9 @@ static fl_status copy(const fl_plugin_device *plugin, fl_stream *stream, void *t
     const fl_copy copy = {FL_COPY_ON_DEVICE, to, from, bytes, bytes, bytes, 1};
     fl_status status;
 
-    pthread_mutex_lock(&stream->lock);
+    core_lock_take(&stream->lock);
     status = plugin->api->copy(plugin->self, stream->handle, &copy);
-    pthread_mutex_unlock(&stream->lock);
+    core_lock_leave(&stream->lock);
     return status == FL_OK ? core_stream_wait(stream) : status;
 }
 

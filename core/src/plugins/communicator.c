@@ -61,11 +61,11 @@ fl_status fl_communicator_exchange(fl_communicator *communicator, fl_stream *str
 
     if (status != FL_OK)
         return status;
-    pthread_mutex_lock(&in->lock);
+    core_lock_take(&in->lock);
     span = core_trace_begin(in, CORE_SPAN_LINK, "link", NULL, 0);
     status = device->plugin.api->group_exchange(device->plugin.self, communicator->group, in->handle, to, from);
     core_trace_end(in, span, NULL);
-    pthread_mutex_unlock(&in->lock);
+    core_lock_leave(&in->lock);
     return status;
 }
 

@@ -63,6 +63,20 @@ ON_EVERY_BACKEND(sort, sizes)
     fl_device_close(device);
 }
 
+/* NaN of both signs with payloads, infinities, zeros of both signs, the least and the largest numbers: at each size
+ * that a sort of few elements is made for, and around those where another method starts. */
+ON_EVERY_BACKEND(sort, special_values_of_all_sizes)
+{
+    fl_device *device = open_device(on->resource);
+    for (int64_t n = 1; n < 20000 && !is_gpu(device); n = n < 70 ? n + 1 : n * 3 / 2)
+        for (size_t d = (size_t)n % 2; d < COUNT(sort_dtypes); d += 2) {
+            struct numbers input = numbers_create(sort_dtypes[d], n, n % 7 == 0 ? ALL_NAN : SPECIAL, (uint64_t)n);
+            check_variants(device, &input, (size_t)n + d, "special values");
+            numbers_free(&input);
+        }
+    fl_device_close(device);
+}
+
 ON_EVERY_BACKEND(sort, large)
 {
     fl_device *device = open_device(on->resource);

@@ -139,6 +139,46 @@ ON_EVERY_BACKEND(sort_calls, timing_is_filled)
     fl_device_close(device);
 }
 
+/* Returns whether the device has VQSort, and auto takes it for some: with vectors of 512 bits. */
+static bool takes_vqsort(const fl_device *device)
+{
+    fl_variant_info info;
+    for (size_t i = 0; i < fl_variant_count(device); i++)
+        if (fl_variant_get(device, i, &info) == FL_OK && strcmp(info.operation, "sort") == 0 &&
+            strcmp(info.variant, "vqsort") == 0)
+            return fl_variant_ready(device, i) == FL_OK && fl_device_describe(device)->vector_bits == 512;
+    return false;
+}
+
+/* The work of the network grows faster than that of counting, which costs much for few elements; VQSort is the fastest
+ * between them where it uses the widest vectors, and only for few elements where threads could count. */
+ON_EVERY_BACKEND(sort_calls, auto_chooses_by_size)
+{
+    static const int64_t sizes[] = {1, 16, 200, 1000, 100000};
+    fl_device *device = open_device(on->resource);
+    const fl_device_info *info = fl_device_describe(device);
+    const bool vqsort = takes_vqsort(device), serial = strcmp(info->backend, "serial") == 0;
+    const char *const expected[COUNT(sizes)] = {"bitonic", "bitonic", "bitonic",
+                                                serial   ? "radix"
+                                                : vqsort ? "vqsort"
+                                                         : "bitonic",
+                                                vqsort && info->threads == 1 ? "vqsort" : "radix"};
+    for (size_t s = 0; s < COUNT(sizes) && !is_gpu(device); s++)
+        for (size_t d = 0; d < COUNT(sort_dtypes); d++) {
+            struct numbers input = numbers_create(sort_dtypes[d], sizes[s], ANY_BITS, d);
+            void *sorted = sorted_of(&input);
+            fl_timing timing = {0};
+            check_sort(device, &input, sorted, d % 2 == 0, &(fl_run){.timing = &timing}, "auto");
+            cr_expect(strcmp(timing.variant, expected[s]) == 0, "%s: %lld %s by %s, expected %s", on->resource,
+                      (long long)sizes[s], fl_dtype_name(input.dtype), timing.variant, expected[s]);
+            cr_expect((timing.block[0] > 0) == (strcmp(timing.variant, "bitonic") == 0), "a block of %d",
+                      timing.block[0]);
+            free(sorted);
+            numbers_free(&input);
+        }
+    fl_device_close(device);
+}
+
 ON_EVERY_BACKEND(sort_calls, nothing_to_sort)
 {
     fl_device *device = open_device(on->resource);

@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * test_call_cost.c - what a call of few elements must not do. The functions that it would call for that are defined
+ * here, which the dynamic linker prefers, and counted.
+ */
+#include "harness.h"
+
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+
+#define EXPORTED __attribute__((visibility("default")))
+
+typedef void team_function(void (*part)(void *), void *data, unsigned threads, unsigned flags);
+
+static atomic_int teams;
+
+/* gcc's runtime starts a team here, also one of a single thread. */
+static void start_team(void (*part)(void *), void *data, unsigned threads, unsigned flags)
+{
+    static team_function *start;
+    if (!start) {
+        void *library = dlopen("libgomp.so.1", RTLD_NOW), *found = library ? dlsym(library, "GOMP_parallel") : NULL;
+        cr_assert(found != NULL);
+        memcpy(&start, &found, sizeof start);
+    }
+    start(part, data, threads, flags);
+}
+
+EXPORTED team_function GOMP_parallel;
+EXPORTED void GOMP_parallel(void (*part)(void *), void *data, unsigned threads, unsigned flags)
+{
+    teams++;
+    start_team(part, data, threads, flags);
+}
+
+enum { FEW = 64, MANY = 1 << 20 };
+
+/* Each operation that chooses its threads, on arrays of n elements. */
+static void call_all(fl_device *device, int64_t n)
+{
+    const int64_t one = 1;
+    fl_array *in, *out, *bins, *count, *single;
+    must(fl_array_create(device, FL_F32, 1, &n, &in));
+    must(fl_array_create(device, FL_F32, 1, &n, &out));
+    must(fl_array_create(device, FL_I64, 1, &n, &bins));
+    must(fl_array_create(device, FL_I64, 1, &one, &count));
+    must(fl_array_create(device, FL_F32, 1, &one, &single));
+    must(fl_increment(device, in, in, NULL));
+    must(fl_maximum(device, in, in, out, NULL));
+    must(fl_sort(device, in, out, NULL));
+    must(fl_select(device, in, out, count, NULL));
+    must(fl_scan(device, in, FL_SUM, false, out, NULL));
+    must(fl_reduce(device, in, FL_SUM, 0, single, NULL));
+    must(fl_convolve1d(device, in, single, FL_SAME, out, NULL));
+    must(fl_search_sorted(device, out, in, bins, NULL));
+    free_arrays(in, out, bins, count, single);
+}
+
+static fl_device *two_threads(void)
+{
+    fl_device *device;
+    if (fl_device_open("omp:2", &device) != FL_OK)
+        cr_skip_test("omp: %s", fl_last_error());
+    teams = 0;
+    call_all(device, MANY);
+    if (teams == 0)
+        cr_skip_test("omp is not built with gcc's OpenMP");
+    return device;
+}
+
+Test(call_cost, few_elements_start_no_team)
+{
+    fl_device *device = two_threads();
+    cr_expect(teams >= 8, "many elements: %d teams", teams);
+    teams = 0;
+    call_all(device, FEW);
+    cr_expect(teams == 0, "few elements: %d teams", teams);
+    fl_device_close(device);
+}
+
+/* A call by each thread of a team of the program's own: its loops are not those of that team. */
+static void call_in_team(void *of_both)
+{
+    static atomic_int number;
+    fl_array **array = (fl_array **)of_both + number++ % 2;
+    must(fl_increment(fl_array_device(*array), *array, *array, NULL));
+}
+
+Test(call_cost, calls_in_a_team_of_the_programs)
+{
+    fl_device *devices[2] = {two_threads(), two_threads()};
+    float numbers[FEW] = {0};
+    fl_array *arrays[2];
+    for (int i = 0; i < 2; i++)
+        must(fl_array_from_host(devices[i], FL_F32, 1, (int64_t[]){FEW}, numbers, &arrays[i]));
+    start_team(call_in_team, arrays, 2, 0);
+    for (int i = 0; i < 2; i++) {
+        must(fl_array_to_host(arrays[i], numbers));
+        for (int k = 0; k < FEW; k++)
+            cr_expect(numbers[k] == 1, "array %d, element %d: %g", i, k, numbers[k]);
+        fl_array_free(arrays[i]);
+        fl_device_close(devices[i]);
+    }
+}
+
+/* ------------------------------------------------------------------------------- memory, locks and texts ---- */
+
+/* A sanitizer defines some of these functions itself. */
+#if !defined __SANITIZE_ADDRESS__ && !defined __SANITIZE_THREAD__ && defined __GLIBC__ && !defined __clang__
+
+static atomic_bool counting;
+static atomic_int allocations, locks, texts;
+
+extern void *__libc_malloc(size_t bytes);
+extern void *__libc_calloc(size_t count, size_t bytes);
+
+EXPORTED void *malloc(size_t bytes)
+{
+    allocations += counting;
+    return __libc_malloc(bytes);
+}
+
+EXPORTED void *calloc(size_t count, size_t bytes)
+{
+    allocations += counting;
+    return __libc_calloc(count, bytes);
+}
+
+EXPORTED int pthread_mutex_lock(pthread_mutex_t *mutex)
+{
+    static int (*lock)(pthread_mutex_t * mutex);
+    if (!lock) {
+        void *found = dlsym(RTLD_NEXT, "pthread_mutex_lock");
+        memcpy(&lock, &found, sizeof lock);
+    }
+    locks += counting;
+    return lock(mutex);
+}
+
+#undef snprintf
+EXPORTED int snprintf(char *text, size_t size, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    int length = vsnprintf(text, size, format, arguments);
+    va_end(arguments);
+    texts += counting;
+    return length;
+}
+
+/* snprintf of what is compiled with _FORTIFY_SOURCE. */
+EXPORTED int __snprintf_chk(char *text, size_t size, int flag, size_t room, const char *format, ...);
+EXPORTED int __snprintf_chk(char *text, size_t size, int flag, size_t room, const char *format, ...)
+{
+    va_list arguments;
+    (void)flag, (void)room;
+    va_start(arguments, format);
+    int length = vsnprintf(text, size, format, arguments);
+    va_end(arguments);
+    texts += counting;
+    return length;
+}
+
+struct call {
+    fl_device *device;
+    fl_array *in, *out, *integers, *single, *kernel;
+};
+
+static fl_status call_nth(const struct call *c, int n)
+{
+    switch (n) {
+    case 0: return fl_increment(c->device, c->in, c->out, NULL);
+    case 1: return fl_sqrt(c->device, c->in, c->out, NULL);
+    case 2: return fl_maximum(c->device, c->in, c->out, c->out, NULL);
+    case 3: return fl_sort(c->device, c->in, c->out, NULL);
+    case 4: return fl_sort(c->device, c->in, c->out, &(fl_run){.variant = "radix"});
+    case 5: return fl_select(c->device, c->in, c->out, c->integers, NULL);
+    case 6: return fl_scan(c->device, c->in, FL_SUM, false, c->out, NULL);
+    case 7: return fl_reduce(c->device, c->in, FL_SUM, 0, c->single, NULL);
+    case 8: return fl_convolve1d(c->device, c->in, c->kernel, FL_SAME, c->out, NULL);
+    default: return FL_E_UNKNOWN;
+    }
+}
+
+Test(call_cost, no_memory_no_mutex_no_text)
+{
+    static const char *const resources[] = {"serial", "simd", "omp"};
+    const int64_t n = 8, one = 1;
+    for (size_t r = 0; r < COUNT(resources); r++) {
+        struct call c;
+        if (fl_device_open(resources[r], &c.device) != FL_OK)
+            continue;
+        must(fl_array_create(c.device, FL_F32, 1, &n, &c.in));
+        must(fl_array_create(c.device, FL_F32, 1, &n, &c.out));
+        must(fl_array_create(c.device, FL_I64, 1, &one, &c.integers));
+        must(fl_array_create(c.device, FL_F32, 1, &one, &c.single));
+        must(fl_array_create(c.device, FL_F32, 1, &one, &c.kernel));
+        for (int i = 0; call_nth(&c, i) == FL_OK; i++) {
+            allocations = locks = texts = 0;
+            counting = true;
+            for (int k = 2; k <= 1000; k++)
+                call_nth(&c, i);
+            counting = false;
+            cr_expect(allocations == 0 && locks == 0 && texts == 0,
+                      "%s, call %d: 999 times, %d allocations, %d mutexes, %d texts", resources[r], i, allocations,
+                      locks, texts);
+            cr_expect(i < 9);
+        }
+        free_arrays(c.in, c.out, c.integers, c.single, c.kernel);
+        fl_device_close(c.device);
+    }
+}
+#endif
