@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
  * convolve1d.c - convolution of vectors: what each variant costs, its tiles, and the rows. The loops are in
- * convolve1d_typed.h; the variant fft is in convolve1d_fft.c.
+ * convolve1d_typed.h, the transforms in convolve1d_fft_typed.h.
  */
+#include "fftw.h"
 #include "operation.h"
+#include "openmp.h"
 
+#include <float.h>
+#include <math.h>
 #include <string.h>
 
 #define ALWAYS_INLINE static inline __attribute__((always_inline))
@@ -16,12 +20,55 @@ enum {
     TILE_BYTES = 8192,  /* tiled: the same; the signal under a tile and a piece stays there, too */
     PIECE_BYTES = 4096, /* tiled: of the kernel */
     SUMS = 4,           /* tiled: sums (vectors of them, with vectors) in registers at a time */
+    FFT_SHORTEST = 1024,
+    FFT_LONGEST = 65536, /* block, or FFT_TIMES the kernel: flynn.h promises no longer ones */
+    FFT_TIMES = 16,
+    FFT_MOST = 1 << 30, /* FFTW counts in an int */
+    FEW_SUMS = 64,      /* of so many, one is summed again faster by itself than with all others */
 };
+
+/* The length of a block, a power of two: that for which an output costs the least, or all in one where that is no
+ * longer; 0: the kernel is too long for FFTW. */
+static int64_t CPU_NAME(block_length)(const fl_convolve1d_args *c)
+{
+    const int64_t taps = c->kernel.shape[0], full = c->out.shape[0] + taps - 1;
+    const int64_t longest = taps > FFT_MOST / FFT_TIMES ? FFT_MOST : max64(FFT_LONGEST, FFT_TIMES * taps);
+    double least = INFINITY;
+    int64_t best = 0;
+
+    for (int64_t n = FFT_SHORTEST; n <= longest; n *= 2) {
+        const double cost = n < taps ? INFINITY : (double)n * (cpu_fft_log2(n) + 4) / (double)(n - taps + 1);
+        if (cost < least) {
+            least = cost;
+            best = n;
+        }
+        if (n >= full)
+            break;
+    }
+    return best;
+}
 
 #define real float
 #define wide double
 #define FN(name) CPU_TYPED(name, f32)
 #include "convolve1d_typed.h"
+#define FT(name) CPU_TYPED(name, fft_f32)
+#define work float
+#define WORK FL_F32
+#define WORK_LARGEST FLT_MAX
+#include "fft_typed.h"
+#include "convolve1d_fft_typed.h"
+#undef FT
+#undef work
+#undef WORK
+#undef WORK_LARGEST
+#define FT(name) CPU_TYPED(name, fft_wide)
+#define work double
+#define WORK FL_F64
+#define WORK_LARGEST DBL_MAX
+#include "fft_typed.h"
+#include "convolve1d_fft_typed.h"
+#undef FT
 #undef real
 #undef wide
 #undef FN
@@ -29,6 +76,13 @@ enum {
 #define wide long double
 #define FN(name) CPU_TYPED(name, f64)
 #include "convolve1d_typed.h"
+#define FT(name) CPU_TYPED(name, fft_f64)
+#include "fft_typed.h"
+#include "convolve1d_fft_typed.h"
+#undef FT
+#undef work
+#undef WORK
+#undef WORK_LARGEST
 #undef real
 #undef wide
 #undef FN
@@ -83,6 +137,32 @@ static void CPU_NAME(plan_tiled)(void *device, const void *args, fl_launch *laun
     launch->bytes_requested = size_of(c) * (terms_of(c) * (SUMS + 1) / SUMS + (double)n * (2 * pieces - 1));
 }
 
+/* Operations of a real FFT are about half of the 5 n log2(n) of a complex one; a product is 6. Of the bytes that the
+ * library moves only the least is known: each transform loads and stores its block once. */
+static void CPU_NAME(plan_transforms)(const fl_convolve1d_args *c, double element, fl_launch *launch)
+{
+    const int64_t length = CPU_NAME(block_length)(c), step = length - c->kernel.shape[0] + 1;
+    const double n = (double)length, blocks = length ? (double)((c->out.shape[0] + step - 1) / step) : 0;
+
+    memset(launch->block, 0, sizeof launch->block);
+    if (length == 0)
+        return;
+    launch->flops = (2 * blocks + 1) * 2.5 * n * cpu_fft_log2(length) + blocks * 3 * n;
+    launch->bytes_requested = element * ((2 * blocks + 1) * 2 * n + blocks * 7 * n);
+}
+
+static void CPU_NAME(plan_fft)(void *device, const void *args, fl_launch *launch)
+{
+    (void)device;
+    CPU_NAME(plan_transforms)(args, size_of(args), launch);
+}
+
+static void CPU_NAME(plan_fft_wide)(void *device, const void *args, fl_launch *launch)
+{
+    (void)device;
+    CPU_NAME(plan_transforms)(args, sizeof(double), launch);
+}
+
 /* -------------------------------------------------------------------------------------------------- rows ---- */
 
 CPU_RUN_FLOATS(naive, fl_convolve1d_args, out)
@@ -103,3 +183,23 @@ static const fl_row rows[] = {
 };
 
 CPU_OPERATION(cpu_convolve1d, rows);
+
+#define FFT_SUMMARY "FFTs of blocks by FFTW; the error is relative to the largest sums"
+
+static const fl_row rows_single[] = {
+    {CPU_ROW(FL_OP_CONVOLVE1D, "fft", 1u << FL_F32, plan_fft, run_fft_f32, FFT_SUMMARY), .restricted = true,
+     .available = cpu_fftw_ready_single},
+};
+
+static const fl_row rows_double[] = {
+    {CPU_ROW(FL_OP_CONVOLVE1D, "fft-wide", 1u << FL_F32, plan_fft_wide, run_fft_wide,
+             "fft in f64, and sums that are small against their block directly: as accurate as tiled"),
+     .available = cpu_fftw_ready_double},
+    {CPU_ROW(FL_OP_CONVOLVE1D, "fft", 1u << FL_F64, plan_fft, run_fft_f64, FFT_SUMMARY), .restricted = true,
+     .available = cpu_fftw_ready_double},
+};
+
+const cpu_operation CPU_NAME(cpu_convolve1d_fft_single) = {
+    .rows = rows_single, .count = 1, .found = cpu_fftw_found_single};
+const cpu_operation CPU_NAME(cpu_convolve1d_fft_double) = {
+    .rows = rows_double, .count = 2, .found = cpu_fftw_found_double};
