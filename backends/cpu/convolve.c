@@ -108,7 +108,7 @@ static fft_cut CPU_NAME(fft_cut)(const fl_convolve_args *c, size_t element)
             if (!fft_cut_edge(c, &cut, 0, rows) || !fft_cut_edge(c, &cut, 1, columns))
                 continue;
             const bool fits = rows * columns <= FFT_BYTES / (int64_t)element;
-            const double cost = fft_elements(&cut) * (fft_log2(&cut) + 4) * (fits ? 1 : 1.4);
+            const double cost = cpu_fft_cost(fft_elements(&cut), fft_log2(&cut)) * (fits ? 1 : 1.4);
             if (cost < least) {
                 least = cost;
                 best = cut;
@@ -124,19 +124,11 @@ static fft_cut CPU_NAME(fft_cut)(const fl_convolve_args *c, size_t element)
 #include "convolve_typed.h"
 #define FT(name) CPU_TYPED(name, fft_f32)
 #define work float
-#define WORK FL_F32
-#define WORK_LARGEST FLT_MAX
-#include "fft_typed.h"
 #include "convolve_fft_typed.h"
 #undef FT
 #undef work
-#undef WORK
-#undef WORK_LARGEST
 #define FT(name) CPU_TYPED(name, fft_wide)
 #define work double
-#define WORK FL_F64
-#define WORK_LARGEST DBL_MAX
-#include "fft_typed.h"
 #include "convolve_fft_typed.h"
 #undef FT
 #undef real
@@ -149,12 +141,9 @@ static fft_cut CPU_NAME(fft_cut)(const fl_convolve_args *c, size_t element)
 #define FN(name) CPU_TYPED(name, f64)
 #include "convolve_typed.h"
 #define FT(name) CPU_TYPED(name, fft_f64)
-#include "fft_typed.h"
 #include "convolve_fft_typed.h"
 #undef FT
 #undef work
-#undef WORK
-#undef WORK_LARGEST
 #undef real
 #undef wide
 #undef EPSILON
@@ -263,25 +252,47 @@ static void CPU_NAME(plan_fft_wide)(void *device, const void *args, fl_launch *l
 CPU_RUN_FLOATS(naive, fl_convolve_args, out)
 CPU_RUN_FLOATS(tiled, fl_convolve_args, out)
 CPU_RUN_FLOATS(separable, fl_convolve_args, out)
-CPU_RUN_FLOATS(automatic, fl_convolve_args, out)
+CPU_RUN_FLOATS(by_rank, fl_convolve_args, out)
 #ifdef CPU_REFERENCE
 CPU_RUN_FLOATS(reference, fl_convolve_args, out)
 #endif
 
-/* The test of the kernel is done again, because it costs next to nothing: no result is saved between the two calls. */
+/* Returns whether fft-wide takes less time than tiled, and can run. */
+static bool CPU_NAME(takes_fft_wide)(const fl_convolve_args *c)
+{
+    const fft_cut cut = CPU_NAME(fft_cut)(c, sizeof(double));
+    char why[256];
+
+    return c->out.dtype == FL_F32 && cut.edge[0] > 0 && outputs_of(c) * taps_of(c) >= CPU_FFT_LEAST &&
+           cpu_fft_cost(fft_elements(&cut), fft_log2(&cut)) < CPU_FFT_SUM * outputs_of(c) * taps_of(c) &&
+           !CPU_TYPED(takes_separable, f32)(c) && cpu_fftw_ready_double(NULL, why, sizeof why) == FL_OK;
+}
+
+static fl_status CPU_NAME(run_automatic)(const fl_context *context, const void *args, const fl_launch *launch)
+{
+    return CPU_NAME(takes_fft_wide)(args) ? CPU_NAME(run_fft_wide)(context, args, launch)
+                                          : CPU_NAME(run_by_rank)(context, args, launch);
+}
+
+/* The tests are done again, because they cost next to nothing: no result is saved between the two calls. */
 static const char *CPU_NAME(chosen)(const fl_context *context, const void *args, fl_launch *launch)
 {
     const fl_convolve_args *c = args;
-    bool separable = c->out.dtype == FL_F32 ? CPU_TYPED(takes_separable, f32)(c) : CPU_TYPED(takes_separable, f64)(c);
 
-    if (separable)
+    if (CPU_NAME(takes_fft_wide)(c)) {
+        CPU_NAME(plan_fft_wide)(context->device, args, launch);
+        return "fft-wide";
+    }
+    if (c->out.dtype == FL_F32 ? CPU_TYPED(takes_separable, f32)(c) : CPU_TYPED(takes_separable, f64)(c)) {
         CPU_NAME(plan_separable)(context->device, args, launch);
-    return separable ? "separable" : "tiled";
+        return "separable";
+    }
+    return "tiled";
 }
 
 static const fl_row rows[] = {
     {CPU_ROW(FL_OP_CONVOLVE, "auto", CPU_FLOATS, plan_tiled, run_automatic,
-             "separable if the kernel is of rank one, else tiled"),
+             "separable if the kernel is of rank one, else tiled, or in f32 fft-wide for large kernels"),
      .chosen = CPU_NAME(chosen)},
     {CPU_ROW(FL_OP_CONVOLVE, "tiled", CPU_FLOATS, plan_tiled, run_tiled,
              "blocks that stay in the cache; each loaded element is used for four rows of sums in registers")},

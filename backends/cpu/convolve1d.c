@@ -52,39 +52,28 @@ static int64_t CPU_NAME(block_length)(const fl_convolve1d_args *c)
 #define wide double
 #define FN(name) CPU_TYPED(name, f32)
 #include "convolve1d_typed.h"
+#undef wide
 #define FT(name) CPU_TYPED(name, fft_f32)
 #define work float
-#define WORK FL_F32
-#define WORK_LARGEST FLT_MAX
-#include "fft_typed.h"
 #include "convolve1d_fft_typed.h"
 #undef FT
 #undef work
-#undef WORK
-#undef WORK_LARGEST
 #define FT(name) CPU_TYPED(name, fft_wide)
 #define work double
-#define WORK FL_F64
-#define WORK_LARGEST DBL_MAX
-#include "fft_typed.h"
 #include "convolve1d_fft_typed.h"
 #undef FT
 #undef real
-#undef wide
 #undef FN
 #define real double
 #define wide long double
 #define FN(name) CPU_TYPED(name, f64)
 #include "convolve1d_typed.h"
+#undef wide
 #define FT(name) CPU_TYPED(name, fft_f64)
-#include "fft_typed.h"
 #include "convolve1d_fft_typed.h"
 #undef FT
 #undef work
-#undef WORK
-#undef WORK_LARGEST
 #undef real
-#undef wide
 #undef FN
 
 /* ------------------------------------------------------------------------------------------------- plans ---- */
@@ -137,18 +126,26 @@ static void CPU_NAME(plan_tiled)(void *device, const void *args, fl_launch *laun
     launch->bytes_requested = size_of(c) * (terms_of(c) * (SUMS + 1) / SUMS + (double)n * (2 * pieces - 1));
 }
 
+/* Elements of all blocks. */
+static inline double fft_elements(const fl_convolve1d_args *c, int64_t length)
+{
+    const int64_t step = length - c->kernel.shape[0] + 1;
+
+    return (double)((c->out.shape[0] + step - 1) / step) * (double)length;
+}
+
 /* Operations of a real FFT are about half of the 5 n log2(n) of a complex one; a product is 6. Of the bytes that the
  * library moves only the least is known: each transform loads and stores its block once. */
 static void CPU_NAME(plan_transforms)(const fl_convolve1d_args *c, double element, fl_launch *launch)
 {
-    const int64_t length = CPU_NAME(block_length)(c), step = length - c->kernel.shape[0] + 1;
-    const double n = (double)length, blocks = length ? (double)((c->out.shape[0] + step - 1) / step) : 0;
+    const int64_t length = CPU_NAME(block_length)(c);
+    const double n = (double)length;
 
     memset(launch->block, 0, sizeof launch->block);
     if (length == 0)
         return;
-    launch->flops = (2 * blocks + 1) * 2.5 * n * cpu_fft_log2(length) + blocks * 3 * n;
-    launch->bytes_requested = element * ((2 * blocks + 1) * 2 * n + blocks * 7 * n);
+    launch->flops = (2 * fft_elements(c, length) + n) * 2.5 * cpu_fft_log2(length) + 3 * fft_elements(c, length);
+    launch->bytes_requested = element * ((2 * fft_elements(c, length) + n) * 2 + 7 * fft_elements(c, length));
 }
 
 static void CPU_NAME(plan_fft)(void *device, const void *args, fl_launch *launch)
@@ -171,7 +168,37 @@ CPU_RUN_FLOATS(tiled, fl_convolve1d_args, out)
 CPU_RUN_FLOATS(reference, fl_convolve1d_args, out)
 #endif
 
+/* Returns whether fft-wide takes less time than tiled, and can run. A multiply-add costs half as much again as in two
+ * dimensions. */
+static bool CPU_NAME(takes_fft_wide)(const fl_convolve1d_args *c)
+{
+    const int64_t length = CPU_NAME(block_length)(c);
+    char why[256];
+
+    return length > 0 && terms_of(c) >= CPU_FFT_LEAST &&
+           cpu_fft_cost(fft_elements(c, length), cpu_fft_log2(length)) < 1.5 * CPU_FFT_SUM * terms_of(c) &&
+           cpu_fftw_ready_double(NULL, why, sizeof why) == FL_OK;
+}
+
+static fl_status CPU_NAME(run_automatic)(const fl_context *context, const void *args, const fl_launch *launch)
+{
+    return CPU_NAME(takes_fft_wide)(args) ? CPU_NAME(run_fft_wide)(context, args, launch)
+                                          : CPU_NAME(run_tiled)(context, args, launch);
+}
+
+/* The choice is made again, because it costs next to nothing. */
+static const char *CPU_NAME(chosen)(const fl_context *context, const void *args, fl_launch *launch)
+{
+    if (!CPU_NAME(takes_fft_wide)(args))
+        return "tiled";
+    CPU_NAME(plan_fft_wide)(context->device, args, launch);
+    return "fft-wide";
+}
+
+/* In f64 auto is the first row that fits. */
 static const fl_row rows[] = {
+    {CPU_ROW(FL_OP_CONVOLVE1D, "auto", 1u << FL_F32, plan_tiled, run_automatic, "tiled, or fft-wide for long kernels"),
+     .chosen = CPU_NAME(chosen)},
     {CPU_ROW(FL_OP_CONVOLVE1D, "tiled", CPU_FLOATS, plan_tiled, run_tiled,
              "blocks that stay in the cache, four sums in registers, the kernel in pieces")},
     {CPU_ROW(FL_OP_CONVOLVE1D, "naive", CPU_FLOATS, plan_naive, run_naive,

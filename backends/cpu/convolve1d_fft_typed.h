@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * convolve1d_fft_typed.h - convolution of vectors by FFTs of blocks. Included after convolve1d_typed.h and fft_typed.h,
- * once for each pair of types, with the macros of fft_typed.h and
- *     WORK     the dtype of what is transformed
+ * convolve1d_fft_typed.h - convolution of vectors by FFTs of blocks. Included after convolve1d_typed.h, once for
+ * each pair of types, with the macros of fft_typed.h and
  *     FN(name) the name of a function for `real`
  */
+
+#include "fft_typed.h"
 
 /* The state that all threads share. */
 typedef struct FT(filter) {
@@ -87,7 +88,8 @@ static fl_status FT(run)(const fl_context *context, const void *args, const fl_l
     bytes = ((size_t)cpu_fft_pitch(f.length) * sizeof(work) + CPU_LINE - 1) / CPU_LINE * CPU_LINE;
     status = context->host->scratch(context, (size_t)(team + 1) * bytes, &memory);
     if (status == FL_OK)
-        status = cpu_fft_plan(context->device, WORK, 1, f.length, memory, &f.plan);
+        status = cpu_fft_plan(context->device, sizeof(work) == sizeof(float) ? FL_F32 : FL_F64, 1, f.length, memory,
+                              &f.plan);
     if (status != FL_OK)
         return status;
     f.kernel = memory;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * convolve_fft_typed.h - 2-D convolution by FFTs of tiles that stay in the cache. Included after convolve_typed.h and
- * fft_typed.h, once for each pair of types, with
- *     real         the type of image, kernel and output
- *     work, WORK   the type that is transformed, and its dtype
- *     WORK_LARGEST its largest number
- *     FN(name)     the name of a function for `real`, FT(name) for the pair
+ * convolve_fft_typed.h - 2-D convolution by FFTs of tiles that stay in the cache. Included after convolve_typed.h,
+ * once for each pair of types, with
+ *     real, work the type of image, kernel and output, and the one that is transformed
+ *     FN(name)   the name of a function for `real`, FT(name) for the pair
  */
+
+#include "fft_typed.h"
 
 typedef struct FT(filter) {
     const fl_convolve_args *c;
@@ -117,7 +117,8 @@ static fl_status FT(by_fft)(const fl_context *context, const fl_convolve_args *c
                                     (long long)c->kernel.shape[0], (long long)c->kernel.shape[1]);
     status = context->host->scratch(context, (size_t)tile * sizeof(work) + (size_t)team * per_thread, &memory);
     if (status == FL_OK)
-        status = cpu_fft_plan(context->device, WORK, f.cut.edge[0], f.cut.edge[1], memory, &f.plan);
+        status = cpu_fft_plan(context->device, sizeof(work) == sizeof(float) ? FL_F32 : FL_F64, f.cut.edge[0],
+                              f.cut.edge[1], memory, &f.plan);
     if (status != FL_OK)
         return status;
     f.kernel = memory;

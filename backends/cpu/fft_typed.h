@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
  * fft_typed.h - what convolutions of images and of signals by FFT share. Included once for each pair of types, with
- *     real         the type of the inputs and the output
- *     work         the type that is transformed
- *     WORK_LARGEST its largest number
- *     FT(name)     the name of a function for the pair: name_fft_wide_v3
+ *     real     the type of the inputs and the output
+ *     work     the type that is transformed
+ *     FT(name) the name of a function for the pair: name_fft_wide_v3
  *
  * Overlap-save (Oppenheim and Schafer, "Discrete-Time Signal Processing", 3rd ed., section 8.7.3): a tile is convolved
  * with the kernel as if both were periodic. The sums that wrap around are dropped, and neighbouring tiles overlap by
@@ -95,5 +94,6 @@ static double FT(least_accurate)(const fft_norms *norms, double sum, double log2
 static bool FT(can_transform)(const fft_norms *norms, double sum, double elements)
 {
     return norms->squares > DBL_MIN / DBL_EPSILON &&
-           (sqrt(norms->squares) + 1) * (sqrt(elements) + sum) < (double)WORK_LARGEST / 16;
+           (sqrt(norms->squares) + 1) * (sqrt(elements) + sum) <
+               (sizeof(work) == sizeof(float) ? (double)FLT_MAX : DBL_MAX) / 16;
 }

@@ -59,7 +59,21 @@ static inline double cpu_fft_error(double log2_of_elements)
     return 20 * (log2_of_elements + 2);
 }
 
-/* Of a tile's numbers: their squares and their magnitudes added up. */
+/* What a multiply-add of a direct sum in f32 costs, where an FFT of n elements to and fro costs n (log2(n) + 4):
+ * measured on two cores, one of which has as fast a unit for 512 bits as for 256. In files that are compiled for an
+ * instruction set. */
+#define CPU_FFT_SUM \
+    (CPU_VECTOR_BITS >= 512 ? 0.05 : CPU_VECTOR_BITS >= 256 ? 0.07 : CPU_VECTOR_BITS >= 128 ? 0.18 : 0.5)
+
+/* Multiply-adds below which auto sums directly: loading FFTW and its plans take some milliseconds once. */
+#define CPU_FFT_LEAST 4e6
+
+static inline double cpu_fft_cost(double elements, double log2_of_tile)
+{
+    return elements * (log2_of_tile + 4);
+}
+
+/* A tile's numbers: the sums of their squares and of their magnitudes. */
 typedef struct fft_norms {
     double squares, sum;
 } fft_norms;
