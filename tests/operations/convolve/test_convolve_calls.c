@@ -450,6 +450,45 @@ ON_EVERY_BACKEND(convolve, threads_share_a_device)
     threads_share_a_device(on->resource, convolve_on_own_stream);
 }
 
+/* Makes plans for tiles of several sizes on a device of its own, while other threads do so on theirs: FFTW's planner is
+ * one for all of them. */
+static void *plan_on_own_device(void *argument)
+{
+    struct worker *worker = argument;
+    const char *resource = fl_device_describe(worker->device)->resource;
+    worker->ok = true;
+    for (int64_t rows = 5; worker->ok && rows < 150; rows *= 2) {
+        const int64_t columns = 20 + 7 * (int64_t)worker->seed;
+        struct matrix image = matrix_random(FL_F32, rows, columns, worker->seed);
+        struct matrix kernel = matrix_random(FL_F32, 3, 4, worker->seed), got = matrix_create(FL_F32, rows, columns);
+        struct expected expected = expected_convolve(&image, &kernel, FL_SAME);
+        fl_device *device = NULL;
+        fl_array *a = NULL, *b = NULL, *out = NULL;
+        worker->ok = fl_device_open(resource, &device) == FL_OK &&
+                     fl_array_from_host(device, FL_F32, 2, image.shape, image.data, &a) == FL_OK &&
+                     fl_array_from_host(device, FL_F32, 2, kernel.shape, kernel.data, &b) == FL_OK &&
+                     fl_array_create(device, FL_F32, 2, image.shape, &out) == FL_OK &&
+                     fl_convolve(device, a, b, FL_SAME, out, &(fl_run){.variant = "fft-wide"}) == FL_OK &&
+                     fl_array_to_host(out, got.data) == FL_OK && is_near(&expected, &got);
+        free_arrays(a, b, out);
+        fl_device_close(device);
+        expected_free(&expected);
+        matrix_free(&image);
+        matrix_free(&kernel);
+        matrix_free(&got);
+    }
+    return NULL;
+}
+
+ON_EVERY_BACKEND(convolve, threads_make_plans)
+{
+    fl_device *device = open_device(on->resource);
+    const bool ready = is_ready(device, "convolve", "fft-wide");
+    fl_device_close(device);
+    if (ready)
+        threads_share_a_device(on->resource, plan_on_own_device);
+}
+
 /* A second stream waits for an event of the first and goes on with its result. */
 ON_EVERY_BACKEND(convolve, second_stream_waits_for_the_first)
 {
