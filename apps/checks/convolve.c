@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "convolve.h"
+#include "convolve_fft.h"
 
 #include "run/reference.h"
 #include "support/fail.h"
@@ -31,9 +32,10 @@ struct convolve_oracle {
     int64_t origin[2]; /* of the result in the full one */
     bool window;       /* the result is any window of the full one, in no mode */
     int64_t terms;     /* of an element's sum, at most */
-    double fft_error;  /* what the variant fft may add to each bound */
-    int64_t work;      /* multiply-adds that were done */
-    bool whole;        /* all elements by the reference; else `count` of them by the definition */
+    fl_mode mode;
+    double fft_error; /* what the variant fft may add to each bound; NaN: the check computes it where it needs it */
+    int64_t work;     /* multiply-adds that were done */
+    bool whole;       /* all elements by the reference; else `count` of them by the definition */
     int64_t count;
     int64_t *places; /* of the elements, row-major; NULL: all in order */
     host_array expected, bound;
@@ -222,35 +224,6 @@ static host_array as_image(const host_array *array)
     return array->ndim == 1 ? (host_array){array->dtype, 2, {1, array->shape[0], 1, 1}, array->data} : *array;
 }
 
-/* At least the root of the sum of squares of any `length` consecutive elements: such a stretch lies in two of the
- * pieces that the array is cut into. */
-static double largest_norm(const host_array *array, int64_t length)
-{
-    double before = 0, largest = 0;
-
-    for (int64_t start = 0; start < host_array_size(array); start += length) {
-        double squares = 0;
-        for (int64_t i = start; i < int64_smaller(start + length, host_array_size(array)); i++)
-            squares += host_array_get(array, i) * host_array_get(array, i);
-        largest = fmax(largest, before + squares);
-        before = squares;
-    }
-    return sqrt(largest);
-}
-
-/* The bound of the variant fft, from flynn.h. */
-static double fft_error(const host_array *signal, const host_array *kernel, fl_dtype dtype)
-{
-    const bool swapped = host_array_size(signal) < host_array_size(kernel);
-    const host_array *longer = swapped ? kernel : signal, *shorter = swapped ? signal : kernel;
-    const int64_t length = int64_larger(65536, 16 * host_array_size(shorter));
-    double sum = 0;
-
-    for (int64_t i = 0; i < host_array_size(shorter); i++)
-        sum += fabs(host_array_get(shorter, i));
-    return 20 * (log2((double)length) + 2) * unit_roundoff(dtype) * largest_norm(longer, length) * sum;
-}
-
 /* Some elements by the definition, or all of a small result. */
 static void expect_samples(convolve_oracle *o, const host_array *inputs, fl_mode mode, uint64_t seed)
 {
@@ -301,7 +274,8 @@ static convolve_oracle *compute(convolve_oracle *o, const host_array *image, con
     o->dtype = fl_dtype_float_result((fl_dtype[]){image->dtype, kernel->dtype}, 2);
     o->negative = has_negative_element(image) || has_negative_element(kernel);
     o->terms = int64_smaller(host_array_size(image), host_array_size(kernel));
-    o->fft_error = o->ndim == 1 ? fft_error(image, kernel, o->dtype) : 0;
+    o->mode = mode;
+    o->fft_error = o->later ? NAN : convolve_fft_error(image, kernel, mode, o->dtype);
     /* The reference multiplies each tap of an image's kernel, also where it meets the border. */
     work = (double)o->shape[0] * (double)o->shape[1] * (o->negative ? 2 : 1) *
            (double)(o->ndim == 1 || mode == FL_VALID ? o->terms : host_array_size(kernel));
@@ -453,8 +427,10 @@ static compare_result compare_bands(const convolve_oracle *o, const host_array *
 compare_result convolve_oracle_check(const convolve_oracle *o, const host_array *result, const char *variant,
                                      char *method, size_t size)
 {
-    const bool fft = o->ndim == 1 && strcmp(variant, "fft") == 0;
-    const double added = fft ? o->fft_error : 0;
+    const bool fft = strcmp(variant, "fft") == 0;
+    const double added = !fft                  ? 0
+                         : isnan(o->fft_error) ? convolve_fft_error(&o->inputs[0], &o->inputs[1], o->mode, o->dtype)
+                                               : o->fft_error;
     char samples[64] = "reference";
 
     if (!o->whole)

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * convolve.c - 2-D convolution: what each variant costs, its tiles, and the rows. The loops are in convolve_typed.h.
+ * convolve.c - 2-D convolution: what each variant costs, its tiles, and the rows. The loops are in convolve_typed.h,
+ * the transforms in convolve_fft_typed.h.
  */
+#include "fftw.h"
 #include "operation.h"
 #include "openmp.h"
 
@@ -20,6 +22,12 @@ enum {
     TILES_PER_THREAD = 8, /* at least, where the output has the rows for it: so that no thread waits long for another */
     TILE_ROWS = 4,        /* rows that tiled sums at a time */
     FIR_TAPS = 4,         /* taps that separable adds at a time */
+    FFT_EDGE = 16,        /* of the smallest tile that is transformed */
+    FFT_LONGEST = 512,    /* edge of a tile, or FFT_TIMES the kernel's: flynn.h promises no longer ones */
+    FFT_TIMES = 4,
+    FFT_BYTES = 1 << 20, /* of a tile that stays in the second cache */
+    FFT_MOST = 1 << 28,  /* elements of a tile: FFTW counts in an int */
+    FEW_SUMS = 64,       /* of so many, one is summed again faster by itself than with all others */
 };
 
 /* Output rows i0 to i1 and columns j0 to j1, the ends excluded. */
@@ -40,11 +48,89 @@ static inline area tile_of(const fl_convolve_args *c, const fl_launch *launch, i
     return (area){i, min64(i + launch->block[1], c->out.shape[0]), j, min64(j + launch->block[0], c->out.shape[1])};
 }
 
+/* How a result is cut into tiles for the FFT, in both dimensions. */
+typedef struct fft_cut {
+    int64_t edge[2], step[2], tiles[2]; /* of a tile; its outputs; all tiles. edge 0: the kernel is too large */
+} fft_cut;
+
+static inline double fft_log2(const fft_cut *cut)
+{
+    return cpu_fft_log2(cut->edge[0]) + cpu_fft_log2(cut->edge[1]);
+}
+
+/* Elements of all tiles that are transformed. */
+static inline double fft_elements(const fft_cut *cut)
+{
+    return (double)cut->tiles[0] * (double)cut->tiles[1] * (double)cut->edge[0] * (double)cut->edge[1];
+}
+
+/* A real FFT takes about half of the 5 n log2(n) operations of a complex one; a product is 6 for two numbers. */
+static inline double fft_flops(const fft_cut *cut)
+{
+    return fft_elements(cut) * (2 * 2.5 * fft_log2(cut) + 3);
+}
+
+static inline area fft_area(const fl_convolve_args *c, const fft_cut *cut, int64_t n)
+{
+    const int64_t i = n / cut->tiles[1] * cut->step[0], j = n % cut->tiles[1] * cut->step[1];
+
+    return (area){i, min64(i + cut->step[0], c->out.shape[0]), j, min64(j + cut->step[1], c->out.shape[1])};
+}
+
+/* Sets a dimension's edge; returns whether the kernel fits into it. */
+static inline bool fft_cut_edge(const fl_convolve_args *c, fft_cut *cut, int d, int64_t edge)
+{
+    const int64_t step = edge - c->kernel.shape[d] + 1;
+
+    if (step < 1)
+        return false;
+    cut->edge[d] = edge;
+    cut->step[d] = min64(step, c->out.shape[d]);
+    cut->tiles[d] = (c->out.shape[d] + step - 1) / step;
+    return true;
+}
+
+/* Returns whether a dimension may have a tile's next longer edge: not if a shorter one holds all of it. */
+static inline bool fft_goes_on(const fl_convolve_args *c, int d, int64_t edge)
+{
+    return edge <= max64(FFT_LONGEST, FFT_TIMES * c->kernel.shape[d]) && edge <= FFT_MOST &&
+           edge / 2 < max64(c->out.shape[d] + c->kernel.shape[d] - 1, FFT_EDGE);
+}
+
+/* The tiles that cost least. */
+static fft_cut CPU_NAME(fft_cut)(const fl_convolve_args *c, size_t element)
+{
+    fft_cut best = {{0, 0}, {0, 0}, {0, 0}}, cut = best;
+    double least = INFINITY;
+
+    for (int64_t rows = FFT_EDGE; fft_goes_on(c, 0, rows); rows *= 2)
+        for (int64_t columns = FFT_EDGE; fft_goes_on(c, 1, columns) && rows * columns <= FFT_MOST; columns *= 2) {
+            if (!fft_cut_edge(c, &cut, 0, rows) || !fft_cut_edge(c, &cut, 1, columns))
+                continue;
+            const bool fits = rows * columns <= FFT_BYTES / (int64_t)element;
+            const double cost = cpu_fft_cost(fft_elements(&cut), fft_log2(&cut)) * (fits ? 1 : 1.4);
+            if (cost < least) {
+                least = cost;
+                best = cut;
+            }
+        }
+    return best;
+}
+
 #define real float
 #define wide double
 #define EPSILON FLT_EPSILON
 #define FN(name) CPU_TYPED(name, f32)
 #include "convolve_typed.h"
+#define FT(name) CPU_TYPED(name, fft_f32)
+#define work float
+#include "convolve_fft_typed.h"
+#undef FT
+#undef work
+#define FT(name) CPU_TYPED(name, fft_wide)
+#define work double
+#include "convolve_fft_typed.h"
+#undef FT
 #undef real
 #undef wide
 #undef EPSILON
@@ -54,6 +140,10 @@ static inline area tile_of(const fl_convolve_args *c, const fl_launch *launch, i
 #define EPSILON DBL_EPSILON
 #define FN(name) CPU_TYPED(name, f64)
 #include "convolve_typed.h"
+#define FT(name) CPU_TYPED(name, fft_f64)
+#include "convolve_fft_typed.h"
+#undef FT
+#undef work
 #undef real
 #undef wide
 #undef EPSILON
@@ -132,30 +222,77 @@ static void CPU_NAME(plan_separable)(void *device, const void *args, fl_launch *
     launch->bytes_requested = size_of(c) * taps * (FIR_TAPS + 2) / FIR_TAPS;
 }
 
+/* Of the bytes that the library moves only the least is known: each of the two transforms loads and stores its tile
+ * twice, along rows and along columns. */
+static void CPU_NAME(plan_transforms)(const void *args, size_t element, fl_launch *launch)
+{
+    const fft_cut cut = CPU_NAME(fft_cut)(args, element);
+
+    memset(launch->block, 0, sizeof launch->block);
+    if (cut.edge[0] == 0)
+        return;
+    launch->flops = fft_flops(&cut);
+    launch->bytes_requested = (double)element * fft_elements(&cut) * (2 * 4 + 3);
+}
+
+static void CPU_NAME(plan_fft)(void *device, const void *args, fl_launch *launch)
+{
+    (void)device;
+    CPU_NAME(plan_transforms)(args, (size_t)size_of(args), launch);
+}
+
+static void CPU_NAME(plan_fft_wide)(void *device, const void *args, fl_launch *launch)
+{
+    (void)device;
+    CPU_NAME(plan_transforms)(args, sizeof(double), launch);
+}
+
 /* -------------------------------------------------------------------------------------------------- rows ---- */
 
 CPU_RUN_FLOATS(naive, fl_convolve_args, out)
 CPU_RUN_FLOATS(tiled, fl_convolve_args, out)
 CPU_RUN_FLOATS(separable, fl_convolve_args, out)
-CPU_RUN_FLOATS(automatic, fl_convolve_args, out)
+CPU_RUN_FLOATS(by_rank, fl_convolve_args, out)
 #ifdef CPU_REFERENCE
 CPU_RUN_FLOATS(reference, fl_convolve_args, out)
 #endif
 
-/* The test of the kernel is done again, because it costs next to nothing: no result is saved between the two calls. */
+/* Returns whether fft-wide takes less time than tiled, and can run. */
+static bool CPU_NAME(takes_fft_wide)(const fl_convolve_args *c)
+{
+    const fft_cut cut = CPU_NAME(fft_cut)(c, sizeof(double));
+    char why[256];
+
+    return c->out.dtype == FL_F32 && cut.edge[0] > 0 && outputs_of(c) * taps_of(c) >= CPU_FFT_LEAST &&
+           cpu_fft_cost(fft_elements(&cut), fft_log2(&cut)) < CPU_FFT_SUM * outputs_of(c) * taps_of(c) &&
+           !CPU_TYPED(takes_separable, f32)(c) && cpu_fftw_ready_double(NULL, why, sizeof why) == FL_OK;
+}
+
+static fl_status CPU_NAME(run_automatic)(const fl_context *context, const void *args, const fl_launch *launch)
+{
+    return CPU_NAME(takes_fft_wide)(args) ? CPU_NAME(run_fft_wide)(context, args, launch)
+                                          : CPU_NAME(run_by_rank)(context, args, launch);
+}
+
+/* The tests are done again, because they cost next to nothing: no result is saved between the two calls. */
 static const char *CPU_NAME(chosen)(const fl_context *context, const void *args, fl_launch *launch)
 {
     const fl_convolve_args *c = args;
-    bool separable = c->out.dtype == FL_F32 ? CPU_TYPED(takes_separable, f32)(c) : CPU_TYPED(takes_separable, f64)(c);
 
-    if (separable)
+    if (CPU_NAME(takes_fft_wide)(c)) {
+        CPU_NAME(plan_fft_wide)(context->device, args, launch);
+        return "fft-wide";
+    }
+    if (c->out.dtype == FL_F32 ? CPU_TYPED(takes_separable, f32)(c) : CPU_TYPED(takes_separable, f64)(c)) {
         CPU_NAME(plan_separable)(context->device, args, launch);
-    return separable ? "separable" : "tiled";
+        return "separable";
+    }
+    return "tiled";
 }
 
 static const fl_row rows[] = {
     {CPU_ROW(FL_OP_CONVOLVE, "auto", CPU_FLOATS, plan_tiled, run_automatic,
-             "separable if the kernel is of rank one, else tiled"),
+             "separable if the kernel is of rank one, else tiled, or in f32 fft-wide for large kernels"),
      .chosen = CPU_NAME(chosen)},
     {CPU_ROW(FL_OP_CONVOLVE, "tiled", CPU_FLOATS, plan_tiled, run_tiled,
              "blocks that stay in the cache; each loaded element is used for four rows of sums in registers")},
@@ -171,3 +308,23 @@ static const fl_row rows[] = {
 };
 
 CPU_OPERATION(cpu_convolve, rows);
+
+#define FFT_SUMMARY "FFTs of tiles that stay in the cache, by FFTW; the error is relative to the largest sums of a tile"
+
+static const fl_row rows_single[] = {
+    {CPU_ROW(FL_OP_CONVOLVE, "fft", 1u << FL_F32, plan_fft, run_fft_f32, FFT_SUMMARY), .restricted = true,
+     .available = cpu_fftw_ready_single},
+};
+
+static const fl_row rows_double[] = {
+    {CPU_ROW(FL_OP_CONVOLVE, "fft-wide", 1u << FL_F32, plan_fft_wide, run_fft_wide,
+             "the same in f64, and sums that are small against their tile again directly: as accurate as the others"),
+     .available = cpu_fftw_ready_double},
+    {CPU_ROW(FL_OP_CONVOLVE, "fft", 1u << FL_F64, plan_fft, run_fft_f64, FFT_SUMMARY), .restricted = true,
+     .available = cpu_fftw_ready_double},
+};
+
+const cpu_operation CPU_NAME(cpu_convolve_fft_single) = {
+    .rows = rows_single, .count = 1, .found = cpu_fftw_found_single};
+const cpu_operation CPU_NAME(cpu_convolve_fft_double) = {
+    .rows = rows_double, .count = 2, .found = cpu_fftw_found_double};

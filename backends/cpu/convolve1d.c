@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
  * convolve1d.c - convolution of vectors: what each variant costs, its tiles, and the rows. The loops are in
- * convolve1d_typed.h; the variant fft is in convolve1d_fft.c.
+ * convolve1d_typed.h, the transforms in convolve1d_fft_typed.h.
  */
+#include "fftw.h"
 #include "operation.h"
+#include "openmp.h"
 
+#include <float.h>
+#include <math.h>
 #include <string.h>
 
 #define ALWAYS_INLINE static inline __attribute__((always_inline))
@@ -16,21 +20,60 @@ enum {
     TILE_BYTES = 8192,  /* tiled: the same; the signal under a tile and a piece stays there, too */
     PIECE_BYTES = 4096, /* tiled: of the kernel */
     SUMS = 4,           /* tiled: sums (vectors of them, with vectors) in registers at a time */
+    FFT_SHORTEST = 1024,
+    FFT_LONGEST = 65536, /* block, or FFT_TIMES the kernel: flynn.h promises no longer ones */
+    FFT_TIMES = 16,
+    FFT_MOST = 1 << 30, /* FFTW counts in an int */
+    FEW_SUMS = 64,      /* of so many, one is summed again faster by itself than with all others */
 };
+
+/* The length of a block, a power of two: that for which an output costs the least, or all in one where that is no
+ * longer; 0: the kernel is too long for FFTW. */
+static int64_t CPU_NAME(block_length)(const fl_convolve1d_args *c)
+{
+    const int64_t taps = c->kernel.shape[0], full = c->out.shape[0] + taps - 1;
+    const int64_t longest = taps > FFT_MOST / FFT_TIMES ? FFT_MOST : max64(FFT_LONGEST, FFT_TIMES * taps);
+    double least = INFINITY;
+    int64_t best = 0;
+
+    for (int64_t n = FFT_SHORTEST; n <= longest; n *= 2) {
+        const double cost = n < taps ? INFINITY : (double)n * (cpu_fft_log2(n) + 4) / (double)(n - taps + 1);
+        if (cost < least) {
+            least = cost;
+            best = n;
+        }
+        if (n >= full)
+            break;
+    }
+    return best;
+}
 
 #define real float
 #define wide double
 #define FN(name) CPU_TYPED(name, f32)
 #include "convolve1d_typed.h"
-#undef real
 #undef wide
+#define FT(name) CPU_TYPED(name, fft_f32)
+#define work float
+#include "convolve1d_fft_typed.h"
+#undef FT
+#undef work
+#define FT(name) CPU_TYPED(name, fft_wide)
+#define work double
+#include "convolve1d_fft_typed.h"
+#undef FT
+#undef real
 #undef FN
 #define real double
 #define wide long double
 #define FN(name) CPU_TYPED(name, f64)
 #include "convolve1d_typed.h"
-#undef real
 #undef wide
+#define FT(name) CPU_TYPED(name, fft_f64)
+#include "convolve1d_fft_typed.h"
+#undef FT
+#undef work
+#undef real
 #undef FN
 
 /* ------------------------------------------------------------------------------------------------- plans ---- */
@@ -83,6 +126,40 @@ static void CPU_NAME(plan_tiled)(void *device, const void *args, fl_launch *laun
     launch->bytes_requested = size_of(c) * (terms_of(c) * (SUMS + 1) / SUMS + (double)n * (2 * pieces - 1));
 }
 
+/* Elements of all blocks. */
+static inline double fft_elements(const fl_convolve1d_args *c, int64_t length)
+{
+    const int64_t step = length - c->kernel.shape[0] + 1;
+
+    return (double)((c->out.shape[0] + step - 1) / step) * (double)length;
+}
+
+/* Operations of a real FFT are about half of the 5 n log2(n) of a complex one; a product is 6. Of the bytes that the
+ * library moves only the least is known: each transform loads and stores its block once. */
+static void CPU_NAME(plan_transforms)(const fl_convolve1d_args *c, double element, fl_launch *launch)
+{
+    const int64_t length = CPU_NAME(block_length)(c);
+    const double n = (double)length;
+
+    memset(launch->block, 0, sizeof launch->block);
+    if (length == 0)
+        return;
+    launch->flops = (2 * fft_elements(c, length) + n) * 2.5 * cpu_fft_log2(length) + 3 * fft_elements(c, length);
+    launch->bytes_requested = element * ((2 * fft_elements(c, length) + n) * 2 + 7 * fft_elements(c, length));
+}
+
+static void CPU_NAME(plan_fft)(void *device, const void *args, fl_launch *launch)
+{
+    (void)device;
+    CPU_NAME(plan_transforms)(args, size_of(args), launch);
+}
+
+static void CPU_NAME(plan_fft_wide)(void *device, const void *args, fl_launch *launch)
+{
+    (void)device;
+    CPU_NAME(plan_transforms)(args, sizeof(double), launch);
+}
+
 /* -------------------------------------------------------------------------------------------------- rows ---- */
 
 CPU_RUN_FLOATS(naive, fl_convolve1d_args, out)
@@ -91,7 +168,37 @@ CPU_RUN_FLOATS(tiled, fl_convolve1d_args, out)
 CPU_RUN_FLOATS(reference, fl_convolve1d_args, out)
 #endif
 
+/* Returns whether fft-wide takes less time than tiled, and can run. A multiply-add costs half as much again as in two
+ * dimensions. */
+static bool CPU_NAME(takes_fft_wide)(const fl_convolve1d_args *c)
+{
+    const int64_t length = CPU_NAME(block_length)(c);
+    char why[256];
+
+    return length > 0 && terms_of(c) >= CPU_FFT_LEAST &&
+           cpu_fft_cost(fft_elements(c, length), cpu_fft_log2(length)) < 1.5 * CPU_FFT_SUM * terms_of(c) &&
+           cpu_fftw_ready_double(NULL, why, sizeof why) == FL_OK;
+}
+
+static fl_status CPU_NAME(run_automatic)(const fl_context *context, const void *args, const fl_launch *launch)
+{
+    return CPU_NAME(takes_fft_wide)(args) ? CPU_NAME(run_fft_wide)(context, args, launch)
+                                          : CPU_NAME(run_tiled)(context, args, launch);
+}
+
+/* The choice is made again, because it costs next to nothing. */
+static const char *CPU_NAME(chosen)(const fl_context *context, const void *args, fl_launch *launch)
+{
+    if (!CPU_NAME(takes_fft_wide)(args))
+        return "tiled";
+    CPU_NAME(plan_fft_wide)(context->device, args, launch);
+    return "fft-wide";
+}
+
+/* In f64 auto is the first row that fits. */
 static const fl_row rows[] = {
+    {CPU_ROW(FL_OP_CONVOLVE1D, "auto", 1u << FL_F32, plan_tiled, run_automatic, "tiled, or fft-wide for long kernels"),
+     .chosen = CPU_NAME(chosen)},
     {CPU_ROW(FL_OP_CONVOLVE1D, "tiled", CPU_FLOATS, plan_tiled, run_tiled,
              "blocks that stay in the cache, four sums in registers, the kernel in pieces")},
     {CPU_ROW(FL_OP_CONVOLVE1D, "naive", CPU_FLOATS, plan_naive, run_naive,
@@ -103,3 +210,23 @@ static const fl_row rows[] = {
 };
 
 CPU_OPERATION(cpu_convolve1d, rows);
+
+#define FFT_SUMMARY "FFTs of blocks by FFTW; the error is relative to the largest sums"
+
+static const fl_row rows_single[] = {
+    {CPU_ROW(FL_OP_CONVOLVE1D, "fft", 1u << FL_F32, plan_fft, run_fft_f32, FFT_SUMMARY), .restricted = true,
+     .available = cpu_fftw_ready_single},
+};
+
+static const fl_row rows_double[] = {
+    {CPU_ROW(FL_OP_CONVOLVE1D, "fft-wide", 1u << FL_F32, plan_fft_wide, run_fft_wide,
+             "fft in f64, and sums that are small against their block directly: as accurate as tiled"),
+     .available = cpu_fftw_ready_double},
+    {CPU_ROW(FL_OP_CONVOLVE1D, "fft", 1u << FL_F64, plan_fft, run_fft_f64, FFT_SUMMARY), .restricted = true,
+     .available = cpu_fftw_ready_double},
+};
+
+const cpu_operation CPU_NAME(cpu_convolve1d_fft_single) = {
+    .rows = rows_single, .count = 1, .found = cpu_fftw_found_single};
+const cpu_operation CPU_NAME(cpu_convolve1d_fft_double) = {
+    .rows = rows_double, .count = 2, .found = cpu_fftw_found_double};

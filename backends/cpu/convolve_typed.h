@@ -374,7 +374,7 @@ static bool FN(takes_separable)(const fl_convolve_args *c)
     return FN(rank_one)(c, &f);
 }
 
-static fl_status FN(automatic)(const fl_context *context, const fl_convolve_args *c, const fl_launch *launch)
+static fl_status FN(by_rank)(const fl_context *context, const fl_convolve_args *c, const fl_launch *launch)
 {
     FN(factors) f;
 

@@ -13,6 +13,7 @@
 
 #include <flynn/plugin.h>
 
+#include <pthread.h>
 #include <stdbool.h>
 
 #define CPU_JOIN3_(a, b, c) a##_##b##_##c
@@ -52,6 +53,8 @@ typedef struct cpu_device {
     const fl_host *host;
     const cpu_table *table;
     int threads;
+    struct cpu_fft *plans; /* of FFTW, for tiles that were transformed (fftw.h) */
+    pthread_mutex_t plans_lock;
     fl_row rows[];
 } cpu_device;
 

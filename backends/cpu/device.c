@@ -6,6 +6,7 @@
 #define _GNU_SOURCE
 #include "../shared/processor.h"
 #include "compile.h"
+#include "fftw.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -60,6 +61,15 @@ static fl_status copy(void *self, void *stream, const fl_copy *copy)
 }
 
 /* ------------------------------------------------------------------------------------- streams and events ---- */
+
+static void close_device(void *self)
+{
+    cpu_device *device = self;
+
+    cpu_fft_free(device);
+    pthread_mutex_destroy(&device->plans_lock);
+    free(device);
+}
 
 static fl_status synchronize(void *self)
 {
@@ -146,7 +156,7 @@ static fl_status prepare_thread(void *self)
 
 const fl_device_api cpu_device_api = {
     .size = sizeof(fl_device_api),
-    .close = free,
+    .close = close_device,
     .synchronize = synchronize,
     .allocate = allocate,
     .release = release,
@@ -330,6 +340,8 @@ fl_status cpu_open(const fl_host *host, const fl_open_request *request, fl_plugi
     device->host = host;
     device->table = table;
     device->threads = threads_for(request);
+    device->plans = NULL;
+    pthread_mutex_init(&device->plans_lock, NULL);
     count = 0;
     for (size_t i = 0; i < table->operation_count; i++) {
         memcpy(device->rows + count, table->operations[i]->rows, table->operations[i]->count * sizeof *device->rows);

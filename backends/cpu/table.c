@@ -9,7 +9,9 @@
 #define TEXT(name) TEXT_(name)
 
 extern const cpu_operation CPU_NAME(cpu_allclose), CPU_NAME(cpu_convert), CPU_NAME(cpu_convolve);
-extern const cpu_operation CPU_NAME(cpu_convolve1d), CPU_NAME(cpu_convolve1d_fft_f32), CPU_NAME(cpu_convolve1d_fft_f64);
+extern const cpu_operation CPU_NAME(cpu_convolve_fft_single), CPU_NAME(cpu_convolve_fft_double);
+extern const cpu_operation CPU_NAME(cpu_convolve1d), CPU_NAME(cpu_convolve1d_fft_single),
+    CPU_NAME(cpu_convolve1d_fft_double);
 extern const cpu_operation CPU_NAME(cpu_copy), CPU_NAME(cpu_elementwise), CPU_NAME(cpu_histogram), CPU_NAME(cpu_map);
 extern const cpu_operation CPU_NAME(cpu_matmul), CPU_NAME(cpu_matmul_library), CPU_NAME(cpu_merge);
 extern const cpu_operation CPU_NAME(cpu_multiply_add), CPU_NAME(cpu_primes), CPU_NAME(cpu_reconstruct);
@@ -25,9 +27,11 @@ static const cpu_operation *const operations[] = {
     &CPU_NAME(cpu_allclose),
     &CPU_NAME(cpu_convert),
     &CPU_NAME(cpu_convolve),
+    &CPU_NAME(cpu_convolve_fft_single),
+    &CPU_NAME(cpu_convolve_fft_double),
     &CPU_NAME(cpu_convolve1d),
-    &CPU_NAME(cpu_convolve1d_fft_f32),
-    &CPU_NAME(cpu_convolve1d_fft_f64),
+    &CPU_NAME(cpu_convolve1d_fft_single),
+    &CPU_NAME(cpu_convolve1d_fft_double),
     &CPU_NAME(cpu_copy),
     &CPU_NAME(cpu_elementwise),
     &CPU_NAME(cpu_histogram),

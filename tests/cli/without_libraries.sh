@@ -1,12 +1,12 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# A machine whose BLAS, LAPACK and Highway cannot be loaded: files of their names that are not libraries, found first. The variants that need them
+# A machine whose BLAS, LAPACK, FFTW and Highway cannot be loaded: files of their names that are not libraries, found first. The variants that need them
 # are left out with the reason, the others compute. `info` looks only whether the files are there.
 # shellcheck source=harness.sh
 . "$(dirname "$0")/harness.sh"
 mkdir "$work/none"
 for name in libopenblasp.so.0 libopenblaso.so.0 libopenblas.so.0 libblas.so.3 liblapack.so.3 \
-    libhwy_contrib.so.1 libcublas.so.13 libcublas.so.12 libcublas.so.11; do
+    libhwy_contrib.so.1 libcublas.so.13 libcublas.so.12 libcublas.so.11 libfftw3f.so.3 libfftw3.so.3; do
     : >"$work/none/$name"
 done
 export LD_LIBRARY_PATH=$work/none${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
@@ -26,6 +26,17 @@ ok "sort without Highway" sort --size=5000 --backend=simd,omp --repeat=1 --warmu
 run sort --size=5000 --backend=simd --variant=vqsort --repeat=1 --warmup=0
 check "sort --variant=vqsort is refused" test "$status" -ge 2 -a "$status" -le 3 -a "$(wc -l <"$work/err")" = 1
 check "sort --variant=vqsort names what is missing" grep -q 'Highway .*libhwy_contrib.*install libhwy1' "$work/err"
+for inputs in "convolve random:300x300 random:40x40" "convolve1d random:100000 random:1000"; do
+    exercise=${inputs%% *}
+    read -ra words <<<"$inputs --dtype=f32 ${quick[*]}"
+    ok "$exercise without FFTW" "${words[@]}" --json
+    check "$exercise is direct" json "$work/out" 'all(r["variant"] == "tiled" for r in d["results"])'
+    for variant in fft fft-wide; do
+        run "${words[@]}" --variant=$variant
+        check "$exercise --variant=$variant is refused" test "$status" -ge 2 -a "$status" -le 3 -a "$(wc -l <"$work/err")" = 1
+        check "$exercise --variant=$variant names what is missing" grep -q 'libfftw3' "$work/err"
+    done
+done
 # The vectors of singular values that are zero, by the processor's rotations and by the host's for a GPU.
 for backend in serial simd omp hip-cpu; do
     for variant in auto randomized; do

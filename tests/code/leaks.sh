@@ -73,7 +73,7 @@ done
 for backend in serial simd omp:2; do
     clean 0 convolve1d --size=5000 --taps=225 --backend=$backend --json -o out.npy "${quick[@]}"
 done
-if ! "$flynn" info | grep -q 'fft of convolve1d in f32'; then
+if ! "$flynn" info | grep -q 'fft in f32'; then
     clean 0 convolve1d --size=5000 --variant=fft --dtype=f32 --backend=serial,omp:2 "${quick[@]}"
 fi
 clean 2 convolve1d --variant=tilde --size=100 --backend=serial

@@ -153,6 +153,7 @@ struct expected {
     double *value;
     double *magnitude; /* the same sum over absolute values */
     int64_t terms;     /* elements of the kernel */
+    double slack;      /* that the variant fft adds to each bound; else 0 */
 };
 
 struct expected expected_convolve(const struct matrix *image, const struct matrix *kernel, fl_mode mode);

@@ -408,13 +408,17 @@ FL_API fl_status fl_convolve_shape(const int64_t *image, const int64_t *kernel, 
  *
  * image, kernel: 2-D, any dtype; if one has no elements, those of the result are empty sums, 0, as in SciPy. out: 2-D,
  * of fl_dtype_float_result's dtype and fl_convolve_shape's shape; it shares no memory with the inputs.
- * Variants: naive, tiled, separable; and reference, the oracle, which is slow and which only `serial` has. `separable`
- * needs a kernel (in mode valid: the smaller input) of rank one up to rounding: each element within 32 units of
- * rounding of the product of its factors (2 for each element if it has fewer than 16), and not all elements zero. If
- * not: FL_E_ARGUMENT, on a GPU from the next call that waits. auto uses separable for such kernels; infinities and NaN
- * are where naive has them. Error of every variant: at most (elements of the kernel + 32) units of rounding of the same
- * sum over absolute values. Queued. FL_E_ARGUMENT, FL_E_WRONG_DEVICE, FL_E_UNKNOWN (variant), FL_E_UNSUPPORTED,
- * FL_E_LIMIT, FL_E_MEMORY. */
+ * Variants: naive, tiled, separable; on processors with FFTW fft and, in f32, fft-wide (FFTs of tiles); and reference,
+ * the oracle, which is slow and which only `serial` has. `separable` needs a kernel (in mode valid: the smaller input)
+ * of rank one up to rounding: each element within 32 units of rounding of the product of its factors (2 for each
+ * element if it has fewer than 16), and not all elements zero. If not: FL_E_ARGUMENT, on a GPU from the next call that
+ * waits. auto uses separable for such kernels, and fft-wide for large ones that are not; infinities and NaN are where
+ * naive has them. Error of every variant but fft: at most (elements of the kernel + 32) units of rounding of the same
+ * sum over absolute values. fft may add 20 (log2 N + 2) u |s| |k| to that, with the u, and for the reasons, of
+ * fl_convolve1d: |k| is the sum of the kernel's absolute values, |s| the largest root of the sum of squares of a tile
+ * of N elements of the image, and N the product of max(512, 4 times the kernel's elements) of both dimensions. auto
+ * does not use it. Queued. FL_E_ARGUMENT, FL_E_WRONG_DEVICE, FL_E_UNKNOWN (variant), FL_E_UNSUPPORTED, FL_E_LIMIT,
+ * FL_E_MEMORY. */
 FL_API fl_status fl_convolve(fl_device *device, const fl_array *image, const fl_array *kernel, fl_mode mode,
                              fl_array *out, const fl_run *run);
 /* A window of the result of mode full, which is not computed as a whole: out[i, j] is its element [i + origin[0],
@@ -432,10 +436,11 @@ FL_API fl_status fl_convolve1d_shape(int64_t signal, int64_t kernel, fl_mode mod
  *
  * signal, kernel: 1-D, any dtype, at least one element, which numpy.convolve also asks for. out: 1-D, of
  * fl_dtype_float_result's dtype and fl_convolve1d_shape's length, no memory shared with the inputs. Variants: naive,
- * tiled; fft, by a library's FFT (cuFFT, hipFFT, KissFFT), whose error is relative to the largest sums and not to each,
- * and which spreads infinities and NaN: auto does not use it; and reference, the oracle, which is slow and which only
- * `serial` has. Error of naive and tiled: at most (elements of the shorter input + 16) units of rounding of the same
- * sum over absolute values. Error of fft, with u a unit of rounding: at most 20 (log2 N + 2) u |s| |k|, where N =
+ * tiled; fft, by a library's FFT (cuFFT, hipFFT, FFTW; KissFFT in hip-cpu), whose error is relative to the largest sums
+ * and not to each, and which on GPUs spreads infinities and NaN: auto does not use it; on processors in f32 fft-wide,
+ * fft in f64 with small sums computed directly, which auto uses for long kernels; and reference, the oracle, which is
+ * slow and which only `serial` has. Error of the others: at most (elements of the shorter input + 16) units of rounding
+ * of the same sum over absolute values. fft may add, with u a unit of rounding, 20 (log2 N + 2) u |s| |k|, where N =
  * max(65536, 16 times the elements of the shorter input) is the longest transformed block, |k| the sum of the shorter
  * input's absolute values, and |s| the largest root of the sum of squares of N successive elements of the longer input.
  * (Higham, "Accuracy and Stability of Numerical Algorithms", 2nd ed., theorem 24.2: with good twiddle factors the error

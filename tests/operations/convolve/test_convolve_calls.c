@@ -327,6 +327,51 @@ ON_EVERY_BACKEND(convolve, timing_is_filled)
     fl_device_close(device);
 }
 
+/* Returns whether the device has the variant, and its library is here. */
+static bool is_ready(const fl_device *device, const char *operation, const char *variant)
+{
+    fl_variant_info info;
+    for (size_t i = 0; fl_variant_get(device, i, &info) == FL_OK; i++)
+        if (strcmp(info.operation, operation) == 0 && strcmp(info.variant, variant) == 0)
+            return fl_variant_ready(device, i) == FL_OK;
+    return false;
+}
+
+/* Fails unless auto takes that variant, and is as accurate as all. */
+static void check_choice(fl_device *device, const struct matrix *image, const struct matrix *kernel, const char *wanted)
+{
+    struct expected expected = expected_convolve(image, kernel, FL_SAME);
+    fl_timing timing = {0};
+    check_convolve(device, image, kernel, FL_SAME, &(fl_run){.timing = &timing}, &expected);
+    cr_expect(timing.variant && strcmp(timing.variant, wanted) == 0, "%s %s %lldx%lld: auto took %s, not %s",
+              fl_device_describe(device)->resource, fl_dtype_name(image->dtype), (long long)kernel->shape[0],
+              (long long)kernel->shape[1], timing.variant, wanted);
+    expected_free(&expected);
+}
+
+/* On processors, in f32, for kernels that are large and no product; the image has zeros and one large number. */
+ON_EVERY_BACKEND(convolve, auto_takes_fft_wide)
+{
+    fl_device *device = open_device(on->resource);
+    const bool ready = is_ready(device, "convolve", "fft-wide");
+    for (int d = 0; d < 2 && !is_gpu(device); d++) {
+        const fl_dtype dtype = d ? FL_F64 : FL_F32;
+        struct matrix image = matrix_random(dtype, 130, 150, 1), kernel = matrix_random(dtype, 41, 40, 2);
+        struct matrix small = matrix_random(dtype, 3, 4, 2), product = matrix_random_rank_one(dtype, 41, 40, 2);
+        for (int64_t i = 0; i < 130 * 60; i++)
+            matrix_set(&image, 0, i, 0);
+        matrix_set(&image, 100, 100, 1e7);
+        check_choice(device, &image, &kernel, ready && dtype == FL_F32 ? "fft-wide" : "tiled");
+        check_choice(device, &image, &small, "tiled");
+        check_choice(device, &image, &product, "separable");
+        matrix_free(&image);
+        matrix_free(&kernel);
+        matrix_free(&small);
+        matrix_free(&product);
+    }
+    fl_device_close(device);
+}
+
 /* The more threads a block has, the fewer outputs, one below the other, has each: a thread's registers are fewer. */
 ON_EVERY_BACKEND(convolve, outputs_of_a_thread)
 {
@@ -403,6 +448,45 @@ static void *convolve_on_own_stream(void *argument)
 ON_EVERY_BACKEND(convolve, threads_share_a_device)
 {
     threads_share_a_device(on->resource, convolve_on_own_stream);
+}
+
+/* Makes plans for tiles of several sizes on a device of its own, while other threads do so on theirs: FFTW's planner is
+ * one for all of them. */
+static void *plan_on_own_device(void *argument)
+{
+    struct worker *worker = argument;
+    const char *resource = fl_device_describe(worker->device)->resource;
+    worker->ok = true;
+    for (int64_t rows = 5; worker->ok && rows < 150; rows *= 2) {
+        const int64_t columns = 20 + 7 * (int64_t)worker->seed;
+        struct matrix image = matrix_random(FL_F32, rows, columns, worker->seed);
+        struct matrix kernel = matrix_random(FL_F32, 3, 4, worker->seed), got = matrix_create(FL_F32, rows, columns);
+        struct expected expected = expected_convolve(&image, &kernel, FL_SAME);
+        fl_device *device = NULL;
+        fl_array *a = NULL, *b = NULL, *out = NULL;
+        worker->ok = fl_device_open(resource, &device) == FL_OK &&
+                     fl_array_from_host(device, FL_F32, 2, image.shape, image.data, &a) == FL_OK &&
+                     fl_array_from_host(device, FL_F32, 2, kernel.shape, kernel.data, &b) == FL_OK &&
+                     fl_array_create(device, FL_F32, 2, image.shape, &out) == FL_OK &&
+                     fl_convolve(device, a, b, FL_SAME, out, &(fl_run){.variant = "fft-wide"}) == FL_OK &&
+                     fl_array_to_host(out, got.data) == FL_OK && is_near(&expected, &got);
+        free_arrays(a, b, out);
+        fl_device_close(device);
+        expected_free(&expected);
+        matrix_free(&image);
+        matrix_free(&kernel);
+        matrix_free(&got);
+    }
+    return NULL;
+}
+
+ON_EVERY_BACKEND(convolve, threads_make_plans)
+{
+    fl_device *device = open_device(on->resource);
+    const bool ready = is_ready(device, "convolve", "fft-wide");
+    fl_device_close(device);
+    if (ready)
+        threads_share_a_device(on->resource, plan_on_own_device);
 }
 
 /* A second stream waits for an event of the first and goes on with its result. */

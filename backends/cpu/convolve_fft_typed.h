@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * convolve_fft_typed.h - 2-D convolution by FFTs of tiles that stay in the cache. Included after convolve_typed.h,
+ * once for each pair of types, with
+ *     real, work the type of image, kernel and output, and the one that is transformed
+ *     FN(name)   the name of a function for `real`, FT(name) for the pair
+ */
+
+#include "fft_typed.h"
+
+typedef struct FT(filter) {
+    const fl_convolve_args *c;
+    fft_cut cut;
+    const cpu_fft *plan;
+    work *kernel; /* its spectrum, divided by the elements of a tile */
+    double sum;   /* of the kernel's absolute values */
+} FT(filter);
+
+static void FT(transform_kernel)(FT(filter) * f)
+{
+    const fl_convolve_args *c = f->c;
+    const int64_t kh = c->kernel.shape[0], kw = c->kernel.shape[1], pitch = cpu_fft_pitch(f->cut.edge[1]);
+
+    memset(f->kernel, 0, (size_t)(f->cut.edge[0] * pitch) * sizeof(work));
+    f->sum = 0;
+    for (int64_t p = 0; p < kh; p++)
+        for (int64_t q = 0; q < kw; q++) {
+            const real tap = FN(kernel_row)(c, p)[q];
+            f->kernel[FT(wrapped)(p, kh, f->cut.edge[0]) * pitch + FT(wrapped)(q, kw, f->cut.edge[1])] = tap;
+            f->sum += fabs((double)tap);
+        }
+    for (int64_t row = 0; row < f->cut.edge[0]; row += f->plan->group)
+        cpu_fft_rows(f->plan, f->kernel, row);
+    cpu_fft_columns(f->plan, f->kernel);
+    FT(divide)(f->kernel, f->cut.edge[0] * pitch, (double)f->cut.edge[0] * (double)f->cut.edge[1]);
+}
+
+/* The sums of an area that the transform leaves too inaccurate: one by one, or, where they are many, with all others.
+ */
+static void FT(sum_again)(const FT(filter) * f, area t, const work *tile, double least, int64_t small, real *line)
+{
+    const int64_t pitch = cpu_fft_pitch(f->cut.edge[1]);
+
+    if (small > (t.i1 - t.i0) * (t.j1 - t.j0) / FEW_SUMS) {
+        FN(tile)(f->c, t, line);
+        return;
+    }
+    for (int64_t i = t.i0; i < t.i1 && small > 0; i++)
+        for (int64_t j = t.j0; j < t.j1; j++)
+            if (!(fabs((double)tile[(i - t.i0) * pitch + j - t.j0]) >= least)) {
+                FN(out_row)(f->c, i)[j] = FN(definition)(f->c, i, j);
+                small--;
+            }
+}
+
+/* Loads a tile of the image and transforms its rows. */
+static fft_norms FT(load_tile)(const FT(filter) * f, area t, work *tile)
+{
+    const fl_convolve_args *c = f->c;
+    const int64_t pitch = cpu_fft_pitch(f->cut.edge[1]), y0 = t.i0 + c->origin[0] - c->kernel.shape[0] + 1;
+    const int64_t x0 = t.j0 + c->origin[1] - c->kernel.shape[1] + 1;
+    fft_norms norms = {0};
+
+    for (int64_t row = 0; row < f->cut.edge[0]; row += f->plan->group) {
+        for (int64_t r = row; r < row + f->plan->group; r++) {
+            const bool inside = y0 + r >= 0 && y0 + r < c->image.shape[0];
+            FT(load_row)
+            (inside ? FN(image_row)(c, y0 + r) : NULL, inside ? c->image.shape[1] : 0, x0, f->cut.edge[1],
+             tile + r * pitch, &norms);
+        }
+        cpu_fft_rows(f->plan, tile, row);
+    }
+    return norms;
+}
+
+/* A tile that cannot be transformed is summed directly; one of zeros has sums of zero. */
+static void FT(convolve_tile)(const FT(filter) * f, area t, work *tile, real *line)
+{
+    const fft_norms norms = FT(load_tile)(f, t, tile);
+    const int64_t pitch = cpu_fft_pitch(f->cut.edge[1]), width = t.j1 - t.j0;
+    const double elements = (double)f->cut.edge[0] * (double)f->cut.edge[1];
+    const double terms = (double)min64(elements_of(&f->c->kernel), elements_of(&f->c->image)); /* of a sum, at most */
+    const double least = FT(least_accurate)(&norms, f->sum, fft_log2(&f->cut), terms);
+    int64_t small = 0;
+
+    if (norms.sum != 0 && !FT(can_transform)(&norms, f->sum, elements)) {
+        FN(tile)(f->c, t, line);
+        return;
+    }
+    if (norms.sum != 0) {
+        cpu_fft_columns(f->plan, tile);
+        FT(multiply)(f->kernel, tile, f->cut.edge[0] * pitch / 2);
+        cpu_fft_columns_back(f->plan, tile);
+    }
+    for (int64_t i = t.i0; i < t.i1; i++) {
+        if (norms.sum != 0 && (i - t.i0) % f->plan->group == 0)
+            cpu_fft_rows_back(f->plan, tile, i - t.i0);
+        small += FT(store_row)(tile + (i - t.i0) * pitch, least, FN(out_row)(f->c, i) + t.j0, width);
+    }
+    if (small > 0)
+        FT(sum_again)(f, t, tile, least, small, line);
+}
+
+static fl_status FT(by_fft)(const fl_context *context, const fl_convolve_args *c)
+{
+    FT(filter) f = {.c = c, .cut = CPU_NAME(fft_cut)(c, sizeof(work))};
+    const int64_t tiles = f.cut.tiles[0] * f.cut.tiles[1], each = CPU_LINE / (int64_t)sizeof(real);
+    const int64_t tile = round_up(f.cut.edge[0] * cpu_fft_pitch(f.cut.edge[1]), CPU_LINE);
+    const size_t line = (size_t)round_up(f.cut.step[1] + c->kernel.shape[1], each) * sizeof(real);
+    const size_t per_thread = (size_t)tile * sizeof(work) + line;
+    const int team = (int)min64(cpu_team(context, fft_flops(&f.cut)), max64(1, tiles));
+    fl_status status;
+    void *memory;
+
+    if (f.cut.edge[0] == 0)
+        return context->host->error(FL_E_UNSUPPORTED, "convolve: fft has no tile for a kernel of %lldx%lld: use tiled",
+                                    (long long)c->kernel.shape[0], (long long)c->kernel.shape[1]);
+    status = context->host->scratch(context, (size_t)tile * sizeof(work) + (size_t)team * per_thread, &memory);
+    if (status == FL_OK)
+        status = cpu_fft_plan(context->device, sizeof(work) == sizeof(float) ? FL_F32 : FL_F64, f.cut.edge[0],
+                              f.cut.edge[1], memory, &f.plan);
+    if (status != FL_OK)
+        return status;
+    f.kernel = memory;
+    FT(transform_kernel)(&f);
+    char *const threads = (char *)memory + (size_t)tile * sizeof(work);
+#pragma omp parallel for schedule(dynamic) num_threads(team)
+    for (int64_t n = 0; n < tiles; n++) {
+        char *const own = threads + (size_t)omp_get_thread_num() * per_thread;
+        FT(convolve_tile)(&f, fft_area(c, &f.cut, n), (work *)own, (real *)(own + (size_t)tile * sizeof(work)));
+    }
+    return FL_OK;
+}
+
+static fl_status FT(run)(const fl_context *context, const void *args, const fl_launch *launch)
+{
+    if (FN(kernel_is_finite)(args))
+        return FT(by_fft)(context, args);
+    FN(by_definition)(context, args, launch);
+    return FL_OK;
+}

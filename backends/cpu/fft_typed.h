@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * fft_typed.h - what convolutions of images and of signals by FFT share. Included once for each pair of types, with
+ *     real     the type of the inputs and the output
+ *     work     the type that is transformed
+ *     FT(name) the name of a function for the pair: name_fft_wide_v3
+ *
+ * Overlap-save (Oppenheim and Schafer, "Discrete-Time Signal Processing", 3rd ed., section 8.7.3): a tile is convolved
+ * with the kernel as if both were periodic. The sums that wrap around are dropped, and neighbouring tiles overlap by
+ * what the kernel covers. Tap p of a kernel of `taps` lies at p - (taps - 1), modulo the tile's edge: the sums that
+ * wrap are then the last ones.
+ */
+
+/* Where tap p lies. */
+static inline int64_t FT(wrapped)(int64_t p, int64_t taps, int64_t edge)
+{
+    return p == taps - 1 ? 0 : p + edge - (taps - 1);
+}
+
+/* Divides a kernel's spectrum by the elements of a tile, by which the transforms multiply: a power of two. */
+static void FT(divide)(work *spectrum, int64_t count, double elements)
+{
+    const work scale = (work)(1 / elements);
+
+    for (int64_t i = 0; i < count; i++)
+        spectrum[i] *= scale;
+}
+
+/* row[x] = line[from + x], zeros beyond the ends of the line's `size` elements; adds up what is in it. */
+static void FT(load_row)(const real *line, int64_t size, int64_t from, int64_t count, work *restrict row,
+                         fft_norms *norms)
+{
+    const int64_t first = min64(max64(0, -from), count), end = max64(first, min64(count, size - from));
+    double squares = 0, sum = 0;
+
+    memset(row, 0, (size_t)first * sizeof *row);
+    if (first < end) {
+        const real *restrict in = line + (from + first);
+        work *restrict to = row + first;
+#pragma omp simd reduction(+ : squares, sum)
+        for (int64_t x = 0; x < end - first; x++) {
+            const double element = in[x];
+            to[x] = in[x];
+            squares += element * element;
+            sum += fabs(element);
+        }
+    }
+    memset(row + end, 0, (size_t)(count - end) * sizeof *row);
+    norms->squares += squares;
+    norms->sum += sum;
+}
+
+/* tile *= kernel, both complex. */
+static void FT(multiply)(const work *restrict kernel, work *restrict tile, int64_t count)
+{
+#pragma omp simd
+    for (int64_t k = 0; k < count; k++) {
+        const work a = tile[2 * k], b = tile[2 * k + 1], re = kernel[2 * k], im = kernel[2 * k + 1];
+        tile[2 * k] = a * re - b * im;
+        tile[2 * k + 1] = a * im + b * re;
+    }
+}
+
+/* Stores sums; returns how many have a magnitude below `least`. */
+static int64_t FT(store_row)(const work *restrict sums, double least, real *restrict out, int64_t count)
+{
+    int64_t small = 0;
+
+    if (sizeof(work) == sizeof(real)) {
+        memcpy(out, sums, (size_t)count * sizeof *out);
+        return 0;
+    }
+#pragma omp simd reduction(+ : small)
+    for (int64_t x = 0; x < count; x++) {
+        out[x] = (real)sums[x];
+        small += !(fabs((double)sums[x]) >= least);
+    }
+    return small;
+}
+
+/* The magnitude from which on a sum in `work`, rounded to `real`, is within the bound of the other variants; `sum` is
+ * of the kernel's absolute values. A sum y is at most e from the exact one, x, and within e + u|x| after the rounding,
+ * which is at most (terms + 16) u |x| if |x| >= |y| - e >= e / ((terms + 14) u). And |x| is at most the sum over
+ * absolute values. */
+static double FT(least_accurate)(const fft_norms *norms, double sum, double log2_of_elements, double terms)
+{
+    const double error = cpu_fft_error(log2_of_elements) * DBL_EPSILON / 2 * sqrt(norms->squares) * sum;
+
+    return sizeof(work) == sizeof(real) ? 0 : error * (1.01 + 1.01 / ((terms + 14) * FLT_EPSILON / 2));
+}
+
+/* Returns whether a tile can be transformed: its numbers are finite, their squares neither overflow nor lose digits,
+ * and no number on the way is too large: none exceeds the product. */
+static bool FT(can_transform)(const fft_norms *norms, double sum, double elements)
+{
+    return norms->squares > DBL_MIN / DBL_EPSILON &&
+           (sqrt(norms->squares) + 1) * (sqrt(elements) + sum) <
+               (sizeof(work) == sizeof(float) ? (double)FLT_MAX : DBL_MAX) / 16;
+}
