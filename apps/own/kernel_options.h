@@ -93,9 +93,10 @@ typedef struct kernel_options {
     const host_array *inputs;              /* the exercise's */
     const host_array *arrays[MOST_INPUTS]; /* the arrays that the kernel reads, in the parameters' order: x, y, z ... */
     int array_count, output_count;
-    bool remarked;    /* the remark on what was left out of the text was printed */
-    bool only_prints; /* the kernel has no output, but printf */
-    int grid_output;  /* for whose elements --grid=auto has threads; --expect does not change that */
+    bool remarked;         /* the remark on what was left out of the text was printed */
+    bool only_prints;      /* the kernel has no output, but printf */
+    int grid_output;       /* for whose elements --grid=auto has threads; --expect does not change that */
+    output_spec grid_over; /* its shape; of an array of bytes that of the elements */
     kernel_code code[MOST_FUNCTION_DEVICES];
     char log[USER_LOG]; /* the compiler's messages of the last compilation that failed */
 } kernel_options;

@@ -101,6 +101,40 @@ check "are right" grep -q " ok (emulation)$" "$work/out"
 run kernel bodies.cu bodies.npy particles.npy out=100x2 1 101 --block=64 "${hip[@]}"
 check "beyond the structs" test "$status" = 1
 says "names the struct" "reads bodies[100], beyond its 100 elements"
+says "what its structs are" "no dtype has an element of particles (16 bytes): the array has its bytes, u8"
+
+# Numbers of 16 bits are arrays of bytes, of which --grid=auto has a thread for every two.
+cat >shorts.cu <<'END_OF_FILE'
+__global__ void scale(const short *in, unsigned short *out, const signed char *by, short add)
+{
+    const int i = blockIdx.x * blockDim.x + threadIdx.x;
+    out[i] = in[i] * by[i] + add;
+}
+END_OF_FILE
+"$PYTHON" - "$here" <<'END_OF_SCRIPT'
+import struct
+import sys
+sys.path.insert(0, sys.argv[1])
+import files
+def shorts(values):
+    return list(b"".join(struct.pack("<H", v % 65536) for v in values))
+open("in.npy", "wb").write(files.npy(shorts(300 * i - 32768 for i in range(128)), (128, 2), "|u1"))
+open("by.npy", "wb").write(files.npy([(i - 64) % 256 for i in range(128)], (128,), "|u1"))
+open("scaled.npy", "wb").write(files.npy(shorts((300 * i - 32768) * (i - 64) - 5 for i in range(128)), (128, 2), "|u1"))
+open("i2.npy", "wb").write(files.npy(list(range(128)), (128,), "<i2"))
+END_OF_SCRIPT
+ok "numbers of 16 bits" kernel shorts.cu --block=32 --expect=scaled.npy "${hip[@]}" -- in.npy out by.npy -5
+check "are right" grep -q " ok (emulation)$" "$work/out"
+says "what their arrays are" "shorts.cu: no dtype has an element of in (2 bytes), out (2 bytes): the array has its bytes, u8"
+ok "bytes without a dimension of their own" kernel shorts.cu --block=32 "${hip[@]}" -- in.npy out=256 by.npy -5
+refused "a file of other numbers" 2 "i2.npy: no dtype has the elements of in; it takes an array of their bytes, u8, 2 for each" \
+    kernel shorts.cu i2.npy out by.npy 1 "${hip[@]}"
+run kernel shorts.cu 0:254:1 out=256 by.npy 1 --block=32 "${hip[@]}"
+check "beyond the numbers" test "$status" = 1
+says "names the element" "reads in[127], beyond its 127 elements"
+run kernel shorts.cu in.npy out by.npy 40000 "${hip[@]}"
+check "a number that its type does not hold" test "$status" = 2
+says "is named" "add is 40000; its type holds -32768 to 32767"
 printf 'struct Particle { float x; };\n__global__ void k(Particle p, float *x) { x[0] = p.x; }\n' >bodies_by_value.cu
 run kernel bodies_by_value.cu 1 out "${hip[@]}"
 check "a struct by value" test "$status" = 2

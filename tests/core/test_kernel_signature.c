@@ -94,6 +94,8 @@ Test(kernel_signature, heads)
          "k(i32 *a, i32:4 b)"},
         {"__global__ void k(float a, double b, bool c, char d, unsigned e, size_t f, short g) { }",
          "k(f32:4 a, f64:8 b, u8:u1 c, i32:1 d, i64:u4 e, i64:u8 f, i32:2 g)"},
+        {"__global__ void k(const short *a, unsigned short b[], int16_t *c, ushort d, signed char *e) { }",
+         "k(const u8 *a, u8 *b, u8 *c, i32:u2 d, u8 *e)"},
         {"__global__ void k() { }", "k()"},
         {"__global__ void k(void) { }", "k()"},
         {"__constant__ float f[3] = {1, 2, 3};\nstruct s { float x; };\n"
@@ -187,6 +189,33 @@ Test(kernel_signature, structs)
         const core_parameter *p = &signature.parameters[0];
         cr_expect(p->dtype == cases[i].dtype && (size_t)p->lanes == sizes[i], "%s: %d of %s, not %zu", cases[i].text,
                   p->lanes, fl_dtype_name(p->dtype), sizes[i]);
+        free(signature.compiled);
+    }
+}
+
+/* An element that no dtype has is its bytes; one that u8 has is none. */
+Test(kernel_signature, bytes)
+{
+    static const struct {
+        const char *type;
+        int lanes;
+        bool is_bytes;
+    } cases[] = {
+        {"short", 2, true},         {"unsigned short", 2, true}, {"uint16_t", 2, true}, {"ushort4", 8, true},
+        {"struct pair", 6, true},   {"struct both", 8, true},    {"uchar4", 4, false},  {"signed char", 1, false},
+        {"struct bytes", 2, false}, {"int", 1, false},           {"float4", 4, false},
+    };
+    char text[256];
+
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        snprintf(text, sizeof text,
+                 "struct pair { short a[3]; };\nstruct both { short a; int b; };\nstruct bytes { char a[2]; };\n"
+                 "__global__ void k(%s *x) { }",
+                 cases[i].type);
+        const core_kernel_signature signature = read_kernel(text);
+        const core_parameter *p = &signature.parameters[0];
+        cr_expect(p->is_bytes == cases[i].is_bytes && p->lanes == cases[i].lanes, "%s: %d", cases[i].type, p->lanes);
+        cr_expect(!p->is_bytes || (p->dtype == FL_U8 && p->layout.size == 1), "%s", cases[i].type);
         free(signature.compiled);
     }
 }
@@ -286,8 +315,6 @@ Test(kernel_signature, mistakes)
         {"__global__ void k(float **x) { }", "1:26: a pointer to a pointer: a kernel takes arrays"},
         {"__global__ void k(T *x) { }", "1:19: 'T' is not a type of a number; a kernel takes numbers, and pointers"},
         {"__global__ void k(float4 x) { }", "1:19: 'float4' alone is no argument"},
-        {"__global__ void k(short *x) { }", "1:19: no array has elements of two bytes: use int, or uint8_t"},
-        {"__global__ void k(ushort4 *x) { }", "1:19: no array has elements of two bytes: use int, or uint8_t"},
         {"__global__ void k(uint2 x) { }",
          "1:19: 'uint2' alone is no argument: give the kernel its members as numbers"},
         {"__global__ void k(uint5 *x) { }", "1:19: 'uint5' is not a type of a number"},

@@ -243,6 +243,7 @@ static bool add_struct(kernel_type *p, const kernel_cut *cut, const core_item *i
         number.size = 1;
     }
     p->words = m.words;
+    p->is_mixed = m.is_mixed;
     p->lanes = (int)(m.bytes / number.size);
     p->alignment = m.alignment;
     return m.bytes % number.size == 0;
