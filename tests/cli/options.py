@@ -625,6 +625,11 @@ def show_picture(option, edges):
     return show
 
 
+def show_characters(_):
+    plain, drawn = (Run(["show", "range:1x3", *more]).must().out for more in ((), ("--picture",)))
+    assert "  ..==@@\n" in drawn and "@" not in plain, drawn
+
+
 def show_each(_):
     two = [document("show", "ones:4", "ones:4", *more) for more in ((), ("--each",))]
     is_equal(["comparison" in d for d in two], [True, False], "comparison")
@@ -923,6 +928,7 @@ OWN = {
     ("show", "rtol"): show_tolerance("--rtol=0.3"),
     ("show", "atol"): show_tolerance("--atol=0.3"),
     ("show", "png"): show_picture((), (8, 6)),
+    ("show", "picture"): show_characters,
     ("show", "zoom"): show_picture(("--zoom=3",), (24, 18)),
     ("svd", "keep"): lambda c: in_row(c, "singular_values", "keep", None, 3, 4),
     ("svd", "factors"): factors_of_svd,
