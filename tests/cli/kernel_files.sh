@@ -198,6 +198,43 @@ printf '__global__ void k(const int *a) { int b = a[0]; }\n' >silent.cu
 refused "a kernel that does nothing" 2 "k has no output: it writes to no array, and it calls no printf" \
     kernel silent.cu 0:4 "${hip[@]}"
 
+# ------------------------------------------------------------------------------------------- two ways to open a loop
+
+cat >branches.cu <<'END_OF_FILE'
+#ifdef TWICE
+__device__ int step(int i) {
+    return 2 * i;
+#else
+__device__ int step(int i) {
+    return i;
+#endif
+}
+__global__ void k(int *out, int n)
+{
+#if defined STRIDED
+    for (int i = threadIdx.x; i < n; i += blockDim.x) {
+#else
+    const int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) {
+#endif
+        out[i] = step(i);
+#ifdef STRIDED
+    } // of the loop
+#else
+    }
+#endif
+}
+int main() { k<<<1, 1>>>(0, 0); }
+END_OF_FILE
+for defines in "" "-D STRIDED" "-D TWICE" "-D STRIDED -D TWICE"; do
+    # shellcheck disable=SC2086 # several words
+    ok "branches: $defines" kernel branches.cu out=300 300 $defines -o branches.npy "${hip[@]}"
+    check "the branch that runs: $defines" npy branches.npy "v[299] == $([[ $defines = *TWICE* ]] && echo 598 || echo 299)"
+done
+sed -i '/of the loop/d' branches.cu
+run kernel branches.cu out=300 300 -D STRIDED "${hip[@]}"
+check "a bracket that one of them lacks" test "$status" = 2
+
 # ------------------------------------------------------------------------------------------- CUDA's own functions
 
 cat >bits.cu <<'END_OF_FILE'

@@ -220,6 +220,47 @@ Test(kernel_signature, bytes)
     }
 }
 
+/* Brackets that several branches of an #if open or close count once, and a compiler gets them all. */
+Test(kernel_signature, branches)
+{
+    static const char *const texts[] = {
+        "__global__ void k(int *x) {\n#if A\n for (;;) {\n#else\n while (x[0]) { x[1] = 2;\n#endif\n x[0] = 1; }\n}",
+        "__global__ void k(int *x) {\n#ifdef A\n if (x[0]) {\n#elif B\n if (x[1]) {\n#else\n {\n#endif\n x[0] = 1;\n "
+        "}\n}",
+        "#ifdef A\n__global__ void k(int *x) {\n#else\n__global__ void k(int *x, int n) {\n#endif\n x[0] = 1; }",
+        "__global__ void k(int *x\n#ifdef A\n ) {\n#else\n , int n) {\n#endif\n x[0] = 1; }",
+        "__global__ void k(int *x) { if (x[0]) {\n#if A\n x[0] = 1; }\n#else\n x[0] = 2; x[1] = (3); }\n#endif\n}",
+        "__global__ void k(int *x) { x[0] = 1;\n#if A\n }\n#else\n f(x); }\n#endif\n",
+        "__global__ void k(int *x) { if (x[0]) {\n#if A\n } else {\n#else\n } else if (x[1]) {\n#endif\n x[0] = 1; } }",
+        "__global__ void k(int *x) {\n#if A\n#if B\n if (x[0]) {\n#else\n for (;;) {\n#endif\n#else\n while (x[1]) "
+        "{\n#endif\n"
+        " x[0] = 1; } }",
+        "__global__ void k(int *x) {\n#if 0\n for (;;) {\n#endif\n x[0] = 1; }",
+        "__global__ void k(int *x) {\n#if 1\n x[0] = 1;\n#else\n for (;;) {{\n#endif\n }",
+        "__global__ void k(int *x) { f(x,\n#if A\n g(1\n#else\n h[2]((3)\n#endif\n )); }",
+    };
+    static const char wrong[] =
+        "__global__ void k(int *x) {\n#if A\n for (;;) {\n#else\n while (1) {\n#endif\n x[0] = 1;\n}";
+
+    for (size_t i = 0; i < COUNT(texts); i++) {
+        char file[1024];
+        snprintf(file, sizeof file, "int before() { return (1); }\n%s\nint main() { k<<<1, 1>>>(0); }", texts[i]);
+        const core_kernel_signature signature = read_kernel(file);
+        const char *const kernel = strstr(signature.compiled, "{"), *const end = strrchr(signature.compiled, '}');
+        cr_expect_str_eq(signature.left_out, "before, main", "%s", texts[i]);
+        cr_expect(strcmp(describe(&signature), "k(i32 *x)") == 0, "%s: %s", texts[i], describe(&signature));
+        cr_expect(kernel && end && strstr(texts[i], "\n#") && signature.written == 1, "%s", texts[i]);
+        for (const char *c = texts[i], *found = signature.compiled; *c; c++) { /* each bracket is there, in its order */
+            found = strchr("(){}[]", *c) ? strchr(found, *c) : found;
+            cr_assert(found, "%s\nbecame\n%s", texts[i], signature.compiled);
+            found += strchr("(){}[]", *c) != NULL;
+        }
+        free(signature.compiled);
+    }
+    expect_error(wrong, NULL, "1:27: '{' is never closed");
+    expect_error("\1__global__ void k(int *x) {\n#if A\n {\n#else\n {\n#endif\n}}", NULL, "1:28: '{' is never closed");
+}
+
 /* The kernel gets a plain name where it stands, and every place stays. */
 Test(kernel_signature, declaration)
 {

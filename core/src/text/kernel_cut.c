@@ -4,6 +4,7 @@
  * each in its place, the rest blank.
  */
 #include "kernel_cut.h"
+#include "kernel_branches.h"
 #include "kernel_rewrite.h"
 #include "text_functions.h"
 #include "device/status.h"
@@ -230,13 +231,19 @@ static fl_status read_template(kernel_cut *cut, const char *arguments, core_text
 fl_status cut_begin(kernel_cut *cut, const char *text, const char *entry, core_text_error *error)
 {
     core_definition_reader reader = {.take_include = take_include, .user = cut, .is_cxx = true};
+    char *const counted = strdup(text);
     const char *arguments;
     core_token token = {0};
     core_reader words;
-    fl_status status = core_definitions_read(text, &reader, &cut->clean, error);
+    fl_status status;
 
+    if (!counted)
+        return core_fail(FL_E_MEMORY, "out of host memory");
+    cut->hides = reader.hides = core_branches_hide(counted);
+    status = core_definitions_read(counted, &reader, &cut->clean, error);
+    free(counted);
     if (status == FL_OK)
-        status = core_file_read(&cut->file, cut->clean, error);
+        status = core_file_read(&cut->file, cut->clean, cut->hides, error);
     if (status == FL_OK)
         status = choose(cut, entry, error, &arguments);
     if (status == FL_OK)
@@ -401,6 +408,21 @@ static void write_using(FILE *to, const kernel_cut *cut, int scope)
         fprintf(to, "%.*s::", (int)cut->file.scopes[scope].name.length, cut->file.scopes[scope].name.at);
 }
 
+/* A hidden bracket belongs to an item that is kept, or to nothing. */
+static void blank_hidden(const kernel_cut *cut)
+{
+    char *from = cut->clean;
+
+    for (int i = 0; i < cut->file.count; i++) {
+        const core_item *item = &cut->file.items[i];
+        if (item->kind == CORE_ITEM_MACRO || !item->is_kept)
+            continue;
+        core_branches_blank(from, item->at);
+        from = cut->clean + (item->end - cut->clean);
+    }
+    core_branches_blank(from, from + strlen(from));
+}
+
 fl_status cut_end(kernel_cut *cut)
 {
     const core_item *kernel = &cut->file.items[cut->kernel];
@@ -416,6 +438,8 @@ fl_status cut_end(kernel_cut *cut)
     if (!to)
         return status == FL_OK ? core_fail(FL_E_MEMORY, "out of host memory") : status;
     describe(cut);
+    if (cut->hides)
+        blank_hidden(cut);
     for (int i = 0; i < cut->file.count; i++) {
         const core_item *item = &cut->file.items[i];
         const bool chosen = is_chosen(cut, i);
@@ -458,5 +482,7 @@ fl_status cut_end(kernel_cut *cut)
     }
     if (fclose(to) != 0 || !cut->compiled)
         return core_fail(FL_E_MEMORY, "out of host memory");
+    if (cut->hides)
+        core_branches_show(cut->compiled);
     return FL_OK;
 }

@@ -18,6 +18,7 @@ typedef struct cut_parameter {
 
 typedef struct kernel_cut {
     char *clean;
+    bool hides; /* brackets of further branches are hidden in it: core_branches_show */
     core_file file;
     int kernel; /* the kernel's number among the items */
     cut_parameter template[CUT_MOST_TEMPLATE];

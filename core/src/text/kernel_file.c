@@ -366,13 +366,14 @@ static int by_name(const void *a, const void *b)
     return x->length != y->length ? (x->length < y->length ? -1 : 1) : (x->item > y->item) - (x->item < y->item);
 }
 
-fl_status core_file_read(core_file *file, const char *text, core_text_error *error)
+fl_status core_file_read(core_file *file, const char *text, bool hides, core_text_error *error)
 {
     item_reader r = {.error = error, .scope = -1};
     core_token token = nothing;
     fl_status status = FL_OK;
 
     core_reader_start(&r.reader, text);
+    r.reader.hides = hides;
     while (status == FL_OK) {
         const core_reader start = r.reader;
         status = core_token_next(&r.reader, &token, error);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "kernel_signature.h"
+#include "kernel_branches.h"
 #include "kernel_cut.h"
 #include "kernel_refused.h"
 #include "kernel_rewrite.h"
@@ -241,6 +242,8 @@ fl_status core_kernel_signature_read(const char *text, const char *entry, core_k
     if (status != FL_OK)
         free(cut->compiled);
     if (status == FL_OK) {
+        if (cut->hides)
+            core_branches_show(cut->clean);
         *clean = cut->clean;
         signature->compiled = cut->compiled;
         signature->written = find_written(cut, signature);

@@ -225,6 +225,7 @@ static fl_status read_whole(text_reader *t)
     if (length > CORE_MOST_TEXT)
         return core_source_fail(t->error, 1, 1, "a text of more than %d bytes", CORE_MOST_TEXT);
     core_reader_start(&t->reader, t->text);
+    t->reader.hides = t->to->hides;
     if (strncmp(t->text, "\xef\xbb\xbf", 3) == 0) { /* an editor's mark of UTF-8 */
         t->reader.at += 3;
         memset(t->clean, ' ', 3);

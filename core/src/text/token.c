@@ -123,6 +123,9 @@ static fl_status skip_blanks(core_reader *r, core_text_error *error)
             r->fresh = true;
         } else if (*r->at && strchr(" \t\r\v\f", *r->at)) {
             r->at++;
+        } else if (r->hides && *r->at && strchr(CORE_HIDDEN, *r->at)) {
+            r->at++;
+            r->fresh = false;
         } else if (r->at[0] == '/' && r->at[1] == '/') {
             skip_to_line_end(r);
         } else if (r->at[0] == '/' && r->at[1] == '*') {

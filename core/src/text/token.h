@@ -26,8 +26,12 @@ typedef struct core_reader {
     int line;
     bool fresh;    /* only blanks and comments precede it on this line: a # starts a directive */
     bool splits;   /* a backslash that ends a line has split a token, which the next call reports */
+    bool hides;    /* brackets that core_branches_hide has written are passed over as blanks are */
     bool only_cxx; /* a number such as 1'000 was read, or R"(...)": C may see other tokens there */
 } core_reader;
+
+/* What stands for each of ()[]{} where it is hidden. */
+#define CORE_HIDDEN "\1\2\3\4\5\6"
 
 void core_reader_start(core_reader *reader, const char *text);
 
