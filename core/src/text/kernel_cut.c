@@ -228,20 +228,33 @@ static fl_status read_template(kernel_cut *cut, const char *arguments, core_text
     return status;
 }
 
-fl_status cut_begin(kernel_cut *cut, const char *text, const char *entry, core_text_error *error)
+/* Reads the text as it is or, where its brackets do not match so, with those of one branch of each #if. */
+static fl_status read_definitions(kernel_cut *cut, const char *text, core_text_error *error)
 {
     core_definition_reader reader = {.take_include = take_include, .user = cut, .is_cxx = true};
-    char *const counted = strdup(text);
-    const char *arguments;
-    core_token token = {0};
-    core_reader words;
-    fl_status status;
+    fl_status status = core_definitions_read(text, &reader, &cut->clean, error);
+    char *counted;
 
+    if (status != FL_E_SOURCE)
+        return status;
+    counted = strdup(text);
     if (!counted)
         return core_fail(FL_E_MEMORY, "out of host memory");
     cut->hides = reader.hides = core_branches_hide(counted);
-    status = core_definitions_read(counted, &reader, &cut->clean, error);
+    cut->include_count = cut->hides ? 0 : cut->include_count;
+    if (cut->hides)
+        status = core_definitions_read(counted, &reader, &cut->clean, error);
     free(counted);
+    return status;
+}
+
+fl_status cut_begin(kernel_cut *cut, const char *text, const char *entry, core_text_error *error)
+{
+    const char *arguments;
+    core_token token = {0};
+    core_reader words;
+    fl_status status = read_definitions(cut, text, error);
+
     if (status == FL_OK)
         status = core_file_read(&cut->file, cut->clean, cut->hides, error);
     if (status == FL_OK)
