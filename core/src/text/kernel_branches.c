@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "kernel_branches.h"
+#include "device/status.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -23,7 +24,8 @@ typedef struct branch_reader {
     int count, room;
     group groups[MOST_GROUPS];
     int depth;
-    bool has_hidden, has_failed;
+    bool has_hidden, has_failed; /* has_failed: the reading ends */
+    fl_status status;
 } branch_reader;
 
 static bool closes(char bracket)
@@ -31,18 +33,20 @@ static bool closes(char bracket)
     return strchr(")]}", bracket) != NULL;
 }
 
-static bool append(int **numbers, int *count, int *room, int number)
+static void append(branch_reader *b, int **numbers, int *count, int *room, int number)
 {
     if (*count == *room) {
         const int wanted = *room ? 2 * *room : 64;
         int *const more = realloc(*numbers, (size_t)wanted * sizeof *more);
-        if (!more)
-            return false;
+        if (!more) {
+            b->status = core_fail(FL_E_MEMORY, "out of host memory");
+            b->has_failed = true;
+            return;
+        }
         *numbers = more;
         *room = wanted;
     }
     (*numbers)[(*count)++] = number;
-    return true;
 }
 
 /* Notes a bracket of the present branch, which starts at `first` of the unmatched ones. */
@@ -51,7 +55,7 @@ static void note(branch_reader *b, int first, int place)
     if (closes(b->text[place]) && b->count > first && !closes(b->text[b->unmatched[b->count - 1]]))
         b->count--;
     else
-        b->has_failed = !append(&b->unmatched, &b->count, &b->room, place) || b->has_failed;
+        append(b, &b->unmatched, &b->count, &b->room, place);
 }
 
 static int present_branch(const branch_reader *b)
@@ -125,7 +129,7 @@ static void begin_branch(branch_reader *b, bool is_dead)
     group *g = &b->groups[b->depth - 1];
 
     g->is_dead = is_dead;
-    b->has_failed = !append(&g->branches, &g->branch_count, &g->branch_room, b->count) || b->has_failed;
+    append(b, &g->branches, &g->branch_count, &g->branch_room, b->count);
 }
 
 static void end_group(branch_reader *b)
@@ -166,15 +170,17 @@ static void read_directive(branch_reader *b, const core_token *token)
     }
 }
 
-bool core_branches_hide(char *text)
+fl_status core_branches_hide(const char *text, char **counted)
 {
-    branch_reader b = {.text = text};
+    branch_reader b = {.text = strdup(text)};
     core_text_error unused;
     core_token token;
     core_reader reader;
 
-    if (strpbrk(text, hidden))
-        return false;
+    *counted = b.text;
+    if (!b.text)
+        return core_fail(FL_E_MEMORY, "out of host memory");
+    b.has_failed = strpbrk(text, hidden) != NULL;
     core_reader_start(&reader, text);
     while (!b.has_failed && core_token_next(&reader, &token, &unused) == FL_OK && token.kind != CORE_TOKEN_END) {
         if (token.kind == CORE_TOKEN_DIRECTIVE)
@@ -185,7 +191,11 @@ bool core_branches_hide(char *text)
     while (b.depth > 0)
         free(b.groups[--b.depth].branches);
     free(b.unmatched);
-    return b.has_hidden;
+    if (!b.has_hidden || b.status != FL_OK) {
+        free(b.text);
+        *counted = NULL;
+    }
+    return b.status;
 }
 
 void core_branches_show(char *text)

@@ -233,16 +233,13 @@ static fl_status read_definitions(kernel_cut *cut, const char *text, core_text_e
 {
     core_definition_reader reader = {.take_include = take_include, .user = cut, .is_cxx = true};
     fl_status status = core_definitions_read(text, &reader, &cut->clean, error);
-    char *counted;
+    char *counted = NULL;
 
-    if (status != FL_E_SOURCE)
-        return status;
-    counted = strdup(text);
-    if (!counted)
-        return core_fail(FL_E_MEMORY, "out of host memory");
-    cut->hides = reader.hides = core_branches_hide(counted);
-    cut->include_count = cut->hides ? 0 : cut->include_count;
-    if (cut->hides)
+    if (status != FL_E_SOURCE || core_branches_hide(text, &counted) != FL_OK)
+        return status == FL_E_SOURCE ? FL_E_MEMORY : status;
+    cut->hides = reader.hides = counted != NULL;
+    cut->include_count = 0;
+    if (counted)
         status = core_definitions_read(counted, &reader, &cut->clean, error);
     free(counted);
     return status;
