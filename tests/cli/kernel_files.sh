@@ -351,7 +351,33 @@ check "a compiler that is missing is named" grep -q "sm_90: tile.cu: nvcc is not
 check "and in its row" json "$work/out" 'd["registers"][1]["registers"] is None and "nvcc" in d["registers"][1]["reason"]'
 check "the host's part is left out" sh -c 'grep -q __global__ text && ! grep -q "of the host" text'
 check "the GPU and the macro are named" grep -q -- "--offload-arch=gfx1100 -D SIZE=750" words
-rm none/hipcc
+# What NVIDIA's calculator says (cuda_occupancy.h of CUDA 13.0, cudaOccMaxActiveBlocksPerMultiprocessor with the limits of
+# the programming guide's tables): blocks of 5.0, 5.2, 6.0, 6.1, 7.0, 7.5, 8.0, 8.6, 8.7, 8.9, 9.0, 10.0, 10.3, 11.0, 12.0, 12.1.
+printf '%s\n' '#!/bin/sh' 'cat >text' \
+    'echo "ptxas info    : Compiling entry function '"'tile'"' for '"'sm'"'
+ptxas info    : Used $REGISTERS registers, used 0 barriers, $SHARED bytes smem, 368 bytes cmem[0]" >&2' >none/nvcc
+chmod +x none/nvcc
+while read -r registers threads static dynamic blocks; do
+    REGISTERS=$registers SHARED=$static PATH=$PWD/none ok "occupancy: $registers registers, $threads threads" kernel tile.cu -D SIZE=750 --json \
+        --registers=sm_50,sm_52,sm_60,sm_61,sm_70,sm_75,sm_80,sm_86,sm_87,sm_89,sm_90a,sm_100f,sm_103,sm_110,sm_120,sm_121 --block="$threads" --shared="$dynamic"
+    check "$registers registers, $threads threads, $static + $dynamic bytes: blocks" json "$work/out" "[r['resident_blocks'] for r in d['registers']] == [$blocks]"
+    check "$registers registers, $threads threads, $static + $dynamic bytes: occupancy" json "$work/out" \
+        "[round(r['occupancy'] * most) for r, most in zip(d['registers'], [64] * 5 + [32] + [64] + [48] * 3 + [64] * 3 + [48] * 3)] ==
+        [b * (($threads + 31) // 32) for b in [$blocks]]"
+done <<'END_OF_VALUES'
+32 256 2000 48 8,8,8,8,8,4,8,6,6,6,8,8,8,6,6,6
+65 100 16384 0 4,6,4,6,6,4,7,5,7,5,7,7,7,7,5,5
+168 384 0 0 1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1
+40 1000 1 49151 1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1
+33 32 1 0 32,32,32,32,32,16,32,16,16,24,32,32,32,24,24,24
+255 512 0 0 0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0
+96 128 0 101376 0,0,0,0,0,0,1,1,1,1,2,2,2,2,1,1
+END_OF_VALUES
+check "and why there are no more" json "$work/out" '{r["limited_by"] for r in d["registers"]} == {"shared memory"}'
+REGISTERS=64 SHARED=0 PATH=$PWD/none ok "a table of occupancy" kernel tile.cu -D SIZE=750 --registers=sm_90,sm_99 --block=32x8
+check "has it" grep -qE "^tile +sm_90 +64 .* 4 +50 % +registers$" "$work/out"
+check "and not of a GPU that is not known" grep -qE "^tile +sm_99 +64 .* - +- +-$" "$work/out"
+rm none/nvcc none/hipcc
 PATH=$PWD/none refused "no compiler" 3 "gfx90a: tile.cu: hipcc is not in PATH; install hipcc" kernel tile.cu --registers=gfx90a
 refused "no GPU" 2 "'cpu' is not a GPU; expected names such as gfx90a" kernel tile.cu --registers=cpu
 refused "arguments" 2 "'0:9': --registers launches no kernel" kernel tile.cu 0:9 --registers=gfx90a
