@@ -162,7 +162,7 @@ static void read_directive(branch_reader *b, const core_token *token)
             return;
         b->groups[b->depth++] = (group){.first = b->count, .is_one = strcmp(word, "if 1") == 0};
         begin_branch(b, strcmp(word, "if 0") == 0);
-    } else if (strncmp(word, "el", 2) == 0 && b->depth > 0) {
+    } else if ((strncmp(word, "else", 4) == 0 || strncmp(word, "elif", 4) == 0) && b->depth > 0) {
         end_branch(b);
         begin_branch(b, b->groups[b->depth - 1].is_one);
     } else if (strncmp(word, "endif", 5) == 0 && b->depth > 0) {

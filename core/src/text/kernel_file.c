@@ -380,8 +380,8 @@ fl_status core_file_read(core_file *file, const char *text, bool hides, core_tex
         if (status != FL_OK || token.kind == CORE_TOKEN_END)
             break;
         r.item = (core_item){.start = start};
-        if (core_token_is(&token,
-                          "#")) /* after a joined line: would be a directive where a line is written before it */
+        /* After a joined line: it would be a directive where a line is written before it. */
+        if (token.kind == CORE_TOKEN_MARK && core_token_is(&token, "#"))
             status = core_source_fail(error, token.line, token.column, "a '#' that does not start its line");
         else if (token.kind == CORE_TOKEN_DIRECTIVE)
             status = read_macro(&r, &token);
