@@ -36,9 +36,13 @@ static char *vector_add(fl_dtype dtype)
 
 void kernel_text_must(const kernel_text *k, fl_status status, const char *log)
 {
+    const char *const missing = included_missing(k->lines);
     char message[1024];
 
     included_tell(k->lines, fl_last_error(), message, sizeof message);
+    if (status == FL_E_SOURCE && missing && (strstr(message, "' is not known") || strstr(message, "' is not a type")))
+        snprintf(message + strlen(message), sizeof message - strlen(message),
+                 "; \"%s\" does not lie next to the file: --include=FOLDER finds it", missing);
     if (status == FL_E_SOURCE)
         user_text_refused(message, log);
     must_say(status, message);
@@ -58,11 +62,11 @@ static void describe(kernel_text *k)
     kernel_text_must(k, fl_kernel_read(k->text, k->shown_as, k->entry, log, sizeof log, &k->info), log);
 }
 
-kernel_text kernel_text_read(const char *path, const char *entry)
+kernel_text kernel_text_read(const kernel_options *own, const char *path, const char *entry)
 {
     kernel_text k = {.shown_as = path, .entry = entry};
 
-    k.text = included_read(path, &k.lines);
+    k.text = included_read(path, own->folders, &k.lines);
     describe(&k);
     return k;
 }
@@ -346,7 +350,7 @@ void kernel_take(exercise *e)
     if (!e->word) {
         take_embedded(e, own);
     } else {
-        own->kernel = kernel_text_read(e->word, own->entry);
+        own->kernel = kernel_text_read(own, e->word, own->entry);
         if (given == 0 && info->count > 0 && !own->entry && *info->kernels) {
             char kernels[1024];
             included_tell(own->kernel.lines, info->kernels, kernels, sizeof kernels);

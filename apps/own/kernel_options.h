@@ -13,6 +13,7 @@
 enum {
     MOST_DEFINES = 32,
     MOST_CONSTANTS = 8,
+    MOST_FOLDERS = 16,
     MOST_LETS = 8,
     MOST_KERNEL_FILES = 32,
     MOST_KERNEL_WORDS = MOST_KERNEL_FILES + FL_MAX_PARAMETERS
@@ -56,8 +57,9 @@ typedef struct kernel_code {
 
 typedef struct kernel_options {
     const char *entry, *expect;
-    const char *expect_given;  /* with the NAME: that expect lacks; NULL: it had none */
-    const char *flops, *bytes; /* formulas; NULL: not given */
+    const char *folders[MOST_FOLDERS + 1]; /* of headers, besides the file's own; NULL ends them */
+    const char *expect_given;              /* with the NAME: that expect lacks; NULL: it had none */
+    const char *flops, *bytes;             /* formulas; NULL: not given */
     const char *registers; /* GPUs with commas between them, for which the kernel is compiled alone; NULL: not given */
     double relative, absolute; /* tolerances of the check; -1: not given */
     int unguarded;             /* --guard=off */

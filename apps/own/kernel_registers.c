@@ -337,7 +337,7 @@ void kernel_registers(const exercise *e, const char *const *words, int count)
     option_refuse(&e->common, ~(unsigned)(TAKES_JSON | TAKES_TABLE | TAKES_BLOCK), "--registers launches no kernel");
     for (const own_option *o = kernel_own_options; o->name; o++)
         if (strcmp(o->name, "registers") != 0 && strcmp(o->name, "entry") != 0 && strcmp(o->name, "define") != 0 &&
-            strcmp(o->name, "shared") != 0)
+            strcmp(o->name, "shared") != 0 && strcmp(o->name, "include") != 0)
             option_refuse_own(&e->common, kernel_own_options, o->name, "--registers launches no kernel");
     if (count == 0)
         option_fail("registers", "a kernel's file is needed (example: vector_add.hip --registers=gfx90a)");
@@ -348,7 +348,7 @@ void kernel_registers(const exercise *e, const char *const *words, int count)
         own->block[d] = e->common.block[0] == 0 ? (d == 0 ? 256 : 1) : e->common.block[d] > 0 ? e->common.block[d] : 1;
     kernel_fill(own, NULL, 0);
     for (int i = 0; i < count; i++) {
-        kernel_text k = kernel_text_read(words[i], own->entry);
+        kernel_text k = kernel_text_read(own, words[i], own->entry);
         char *targets = memory_text(own->registers), *rest = targets, *target;
         while ((target = strsep(&rest, ","))) {
             json_t *row = make_row(own, &k, target);

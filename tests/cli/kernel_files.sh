@@ -135,6 +135,29 @@ says "names the element" "reads in[127], beyond its 127 elements"
 run kernel shorts.cu in.npy out by.npy 40000 "${hip[@]}"
 check "a number that its type does not hold" test "$status" = 2
 says "is named" "add is 40000; its type holds -32768 to 32767"
+# Extents that the text names; the host's #error, of an exercise that is not finished there.
+cat >named.cu <<'END_OF_FILE'
+#define LENGTH (1 << 3)
+const int HALF = 4;
+struct Parts { float x[LENGTH], y[HALF]; };
+__global__ void add(const Parts *in, float *out)
+{
+    out[threadIdx.x] = in[threadIdx.x].x[7] + in[threadIdx.x].y[0];
+}
+int main()
+{
+#error TODO: launch it
+    return 0;
+}
+END_OF_FILE
+ok "extents that have names" kernel named.cu 0:240 out=20 --block=20 -o named.npy "${hip[@]}"
+check "are those of the text" npy named.npy 'list(v) == [24 * i + 15 for i in range(20)]'
+run kernel named.cu 0:236 out=20 --block=20 "${hip[@]}"
+says "an element is 12 numbers" "in[19]"
+printf '__global__ void k(float *x)\n{\n#error TODO\n}\n' >todo.cu
+run kernel todo.cu out=1 "${hip[@]}"
+check "a kernel's own #error" test "$status" = 2
+says "stays" "todo.cu:3:2: #error TODO"
 printf 'struct Particle { float x; };\n__global__ void k(Particle p, float *x) { x[0] = p.x; }\n' >bodies_by_value.cu
 run kernel bodies_by_value.cu 1 out "${hip[@]}"
 check "a struct by value" test "$status" = 2
@@ -423,6 +446,24 @@ END_OF_FILE
 ok "headers beside the file" kernel course/blur.cu 0:100 out 100 -o blur.npy "${hip[@]}"
 check "give the kernel's types and constants" npy blur.npy 'abs(v[50] - 50) < 1e-4 and abs(v[0] - 0.6) < 1e-6'
 says "another header is left out" 'course/blur.cu: left out, since the kernel does not name it: <cuda_runtime.h>, "helper_cuda.h"'
+# --include names other folders, as nvcc's -I does.
+mkdir -p course/include/deep course/far
+cp course/blur.cu course/far
+printf '#include "radius.h"\n#define HALF 0.5f\n' >course/include/deep/half.h
+printf '#define WIDE 4\n' >course/include/radius.h
+printf '#include <deep/half.h>\n#include "cuda_runtime.h"\n__global__ void k(float *x) { x[blockIdx.x * blockDim.x + threadIdx.x] = HALF * WIDE; }\n' >course/far/half.cu
+ok "headers of another folder" kernel course/far/half.cu out=8 --block=8 -I course/far -I course/include --expect=2 "${hip[@]}"
+check "are read" sh -c '! grep -q half.h "$1"' sh "$work/err"
+ok "in rows" kernel course/far/half.cu out=8 --block=4,8 --include=course/include --expect=2 "${hip[@]}"
+run kernel course/far/half.cu out=8 "${hip[@]}"
+check "without it" test "$status" = 2
+says "the name" "half.cu:3:74: 'HALF' is not known"
+ok "headers of a header's folder" kernel course/far/blur.cu 0:100 out 100 -I course "${hip[@]}"
+run kernel course/far/blur.cu 0:100 out 100 "${hip[@]}"
+check "headers that are missing" test "$status" = 2
+says "what to do" "course/far/blur.cu:5:22: 'real' is not a type of a number;"
+says "which one" '; "blur.cuh" does not lie next to the file: --include=FOLDER finds it'
+refused "a folder that is none" 2 "--include: 'course/blur.cu' is not a folder" kernel course/far/blur.cu -I course/blur.cu
 sed -i 's/1.0f/sqroot(1.0f)/' course/blur.cuh
 run kernel course/blur.cu 0:100 out 100 "${hip[@]}"
 check "a mistake in a header" test "$status" = 2

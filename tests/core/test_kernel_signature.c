@@ -201,15 +201,17 @@ Test(kernel_signature, bytes)
         int lanes;
         bool is_bytes;
     } cases[] = {
-        {"short", 2, true},         {"unsigned short", 2, true}, {"uint16_t", 2, true}, {"ushort4", 8, true},
-        {"struct pair", 6, true},   {"struct both", 8, true},    {"uchar4", 4, false},  {"signed char", 1, false},
-        {"struct bytes", 2, false}, {"int", 1, false},           {"float4", 4, false},
+        {"struct named", 72, false}, {"short", 2, true},         {"unsigned short", 2, true}, {"uint16_t", 2, true},
+        {"ushort4", 8, true},        {"struct pair", 6, true},   {"struct both", 8, true},    {"uchar4", 4, false},
+        {"signed char", 1, false},   {"struct bytes", 2, false}, {"int", 1, false},           {"float4", 4, false},
     };
-    char text[256];
+    char text[512];
 
     for (size_t i = 0; i < COUNT(cases); i++) {
         snprintf(text, sizeof text,
-                 "struct pair { short a[3]; };\nstruct both { short a; int b; };\nstruct bytes { char a[2]; };\n"
+                 "#define N (1 << 4)\n#define M 0x8 * 4\nconst int P = 2;\nconstexpr int Q[] = {1}, R = 22;\n"
+                 "struct named { float a[N], b[M], c[P], d[R]; };\nstruct pair { short a[3]; };\nstruct both { short "
+                 "a; int b; };\nstruct bytes { char a[2]; };\n"
                  "__global__ void k(%s *x) { }",
                  cases[i].type);
         const core_kernel_signature signature = read_kernel(text);
@@ -352,6 +354,7 @@ Test(kernel_signature, mistakes)
         {"__global__ void k(float *x);", "1:1: no kernel is defined here"},
         {"template <int N> __global__ void k(float *x) { }",
          "1:15: k is a template, and nothing says what N is: --entry='k<16>' does"},
+        {"template <int N = 1> __global__\ntemplate <int M void k(float *x) { }", "2:1: a kernel has one template alone"},
         {"__global__ int k(float *x) { }", "1:16: a kernel returns void"},
         {"__global__ void k(float **x) { }", "1:26: a pointer to a pointer: a kernel takes arrays"},
         {"__global__ void k(T *x) { }", "1:19: 'T' is not a type of a number; a kernel takes numbers, and pointers"},
@@ -380,6 +383,12 @@ Test(kernel_signature, mistakes)
         {"__global__ void k(float &x) { }", "1:25: '&' cannot stand in a kernel's parameter"},
         {"struct s { int n; };\n__global__ void k(s x) { }", "2:19: 's' is a type of the text's own; a kernel takes"},
         {"struct s { int *n; };\n__global__ void k(s *x) { }", "2:19: 's' is a type of the text's own; a kernel takes"},
+        {"#define N\nstruct s { int n[N]; };\n__global__ void k(s *x) { }", "3:19: 's' is a type of the text's own"},
+        {"#define N 3 + 4\nstruct s { int n[N]; };\n__global__ void k(s *x) { }",
+         "3:19: 's' is a type of the text's own"},
+        {"const int N;\nstruct s { int n[N]; };\n__global__ void k(s *x) { }", "3:19: 's' is a type of the text's own"},
+        {"#define N 1 << 40\nstruct s { int n[N]; };\n__global__ void k(s *x) { }",
+         "3:19: 's' is a type of the text's"},
         {"struct s { int n : 3; };\n__global__ void k(s *x) { }", "2:19: 's' is a type of the text's own"},
         {"struct s { s n; };\n__global__ void k(s *x) { }", "2:19: 's' is a type of the text's own"},
         {"struct s : t { int n; };\n__global__ void k(s *x) { }", "2:19: 's' is a type of the text's own"},

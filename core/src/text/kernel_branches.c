@@ -151,11 +151,8 @@ static void end_group(branch_reader *b)
 static void read_directive(branch_reader *b, const core_token *token)
 {
     char words[16];
-    const char *word = words;
+    const char *const word = core_directive(token, words, sizeof words);
 
-    core_token_words(token, words, sizeof words);
-    word += *word == '#' ? 1 : 2;
-    word += *word == ' ';
     if (strncmp(word, "if", 2) == 0) {
         b->has_failed = b->has_failed || b->depth == MOST_GROUPS;
         if (b->has_failed)

@@ -381,7 +381,7 @@ fl_status core_file_read(core_file *file, const char *text, bool hides, core_tex
             break;
         r.item = (core_item){.start = start};
         /* After a joined line: it would be a directive where a line is written before it. */
-        if (token.kind == CORE_TOKEN_MARK && core_token_is(&token, "#"))
+        if (core_is_late_hash(&token))
             status = core_source_fail(error, token.line, token.column, "a '#' that does not start its line");
         else if (token.kind == CORE_TOKEN_DIRECTIVE)
             status = read_macro(&r, &token);

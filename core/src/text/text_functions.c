@@ -40,7 +40,7 @@ static fl_status blank_before(text_reader *t, core_reader ahead, const core_toke
     core_text_error unused;
     core_token next;
 
-    if (core_token_next(&ahead, &next, &unused) == FL_OK && next.kind == CORE_TOKEN_MARK && *next.at == '#')
+    if (core_token_next(&ahead, &next, &unused) == FL_OK && core_is_late_hash(&next))
         return fail_at(t, &next, "a '#' that does not start its line");
     blank(t, token);
     return FL_OK;
@@ -70,13 +70,8 @@ static fl_status fail_of_include(text_reader *t, const core_token *token)
 static fl_status read_directive(text_reader *t, const core_token *token)
 {
     char words[64]; /* longer than every known include */
-    const char *word = words;
-    size_t length;
-
-    core_token_words(token, words, sizeof words);
-    word += *word == '#' ? 1 : 2;
-    word += *word == ' ';
-    length = strspn(word, "abcdefghijklmnopqrstuvwxyz_");
+    const char *const word = core_directive(token, words, sizeof words);
+    const size_t length = strspn(word, "abcdefghijklmnopqrstuvwxyz_");
     if ((length == 4 && strncmp(word, "line", 4) == 0) || (*word >= '0' && *word <= '9'))
         return fail_at(t, token, "#line would move the places of errors: leave it out");
     if ((strncmp(word, "error", 5) == 0 || strncmp(word, "warning", 7) == 0) &&

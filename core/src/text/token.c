@@ -312,6 +312,18 @@ void core_token_words(const core_token *token, char *words, size_t size)
     words[used] = '\0';
 }
 
+const char *core_directive(const core_token *token, char *words, size_t size)
+{
+    core_token_words(token, words, size);
+    words += *words == '#' ? 1 : 2;
+    return words + (*words == ' ');
+}
+
+bool core_is_late_hash(const core_token *token)
+{
+    return token->kind == CORE_TOKEN_MARK && (*token->at == '#' || (token->at[0] == '%' && token->at[1] == ':'));
+}
+
 bool core_token_is(const core_token *token, const char *text)
 {
     return token->kind != CORE_TOKEN_END && strlen(text) == token->length &&

@@ -50,6 +50,11 @@ fl_status core_skip_brackets(core_reader *reader, core_text_error *error);
  * a directive. */
 void core_token_words(const core_token *token, char *words, size_t size);
 
+/* Copies the start of a directive so; returns what follows its '#'. */
+const char *core_directive(const core_token *token, char *words, size_t size);
+/* Returns whether the token is a '#' that a directive does not start with: another token precedes it on its line. */
+bool core_is_late_hash(const core_token *token);
+
 bool core_token_is(const core_token *token, const char *text);
 /* Returns whether the token is one of the texts. The last one is NULL. */
 bool core_token_is_one_of(const core_token *token, ...) __attribute__((sentinel));
