@@ -215,9 +215,6 @@ static void place_outputs(const exercise *e, kernel_options *own)
         for (int i = 0; i < info->count; i++) {
             if (group_of(own, i, e->common.arguments[i]) != group)
                 continue;
-            if (own->output_count == MOST_OUTPUTS)
-                fail(EXIT_BAD_INPUT, "%s: more than %d arrays that are written", info->parameters[i].name,
-                     MOST_OUTPUTS);
             own->arguments[i].output = own->output_count++;
         }
     for (int i = info->count - 1; i >= 0; i--)

@@ -183,6 +183,12 @@ check "and named" grep -q "^checked against: 1024 (count alone)" "$work/out"
 run kernel count.cu 0:1024 out out=1 --expect=count:1000 "${hip[@]}"
 check "and found wrong" test "$status" = 1
 
+# Every array may be an output.
+arrays=$(printf ', int *a%d' {1..11})
+printf '__global__ void k(%s)\n{\n    a1[0] = a2[0] = a3[0] = a4[0] = a5[0] = a6[0] = a7[0] = a8[0] = a9[0] = a10[0] = 1;\n    a11[0] = 2;\n}\n' "${arrays:2}" >many.cu
+# shellcheck disable=SC2046 # several words
+ok "eleven outputs" kernel many.cu $(printf 'out=1 %.0s' {1..11}) --block=1 --expect=a11:2 "${hip[@]}"
+
 # NaN that no input explains is an error, unless it is expected.
 printf '__global__ void k(const float *a, float *b) { b[threadIdx.x] = sqrtf(a[threadIdx.x]); }\n' >root.cu
 run kernel root.cu --block=8 "${hip[@]}" -- -4:4 out

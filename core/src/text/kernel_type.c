@@ -108,7 +108,7 @@ static bool next_of(members *m, core_token *token)
 /* Places `count` elements behind the members before. */
 static bool place(members *m, const kernel_type *type, int64_t count)
 {
-    enum { MOST = 1 << 20, WIDEST = 16 };
+    enum { MOST = 1 << 28, WIDEST = 16 };
     core_type_layout number;
     int64_t size;
     int alignment;
@@ -192,7 +192,7 @@ static int64_t number_of(const members *m, const core_token *token)
 /* Reads "[2][3]" and an initial value, up to the "," or ";" after them. *count: elements. */
 static bool read_extent(members *m, core_token *token, int64_t *count)
 {
-    enum { MOST = 1 << 20 };
+    enum { MOST = 1 << 28 };
     core_text_error unused;
 
     for (*count = 1; core_token_is(token, "[");) {
