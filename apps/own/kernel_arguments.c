@@ -163,8 +163,6 @@ static void take_output(exercise *e, kernel_options *own, int i, const char *wor
     if (strncmp(word, "out=", 4) == 0) {
         read_shape(word, word + 4, o);
     } else if (strcmp(word, "out") != 0) {
-        if (own->array_count == MOST_INPUTS)
-            fail(EXIT_BAD_INPUT, "%s: more than %d arrays that are read", p->name, MOST_INPUTS);
         own->begins[place] = read_array(e, &own->kernel.info, i, is_output(word) ? word + strlen("inout:") : word);
         o->ndim = own->begins[place].ndim;
         memcpy(o->shape, own->begins[place].shape, sizeof o->shape);

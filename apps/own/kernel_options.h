@@ -91,9 +91,10 @@ typedef struct kernel_options {
     kernel_argument arguments[FL_MAX_PARAMETERS];
     const char *outputs[MOST_OUTPUTS]; /* names of their parameters */
     output_spec specs[MOST_OUTPUTS];
-    host_array begins[MOST_OUTPUTS];       /* the outputs' contents before each launch */
-    const host_array *inputs;              /* the exercise's */
-    const host_array *arrays[MOST_INPUTS]; /* the arrays that the kernel reads, in the parameters' order: x, y, z ... */
+    host_array begins[MOST_OUTPUTS];                      /* the outputs' contents before each launch */
+    const host_array *inputs;                             /* the exercise's */
+    const host_array *arrays[MOST_INPUTS + MOST_OUTPUTS]; /* the arrays that the kernel reads, in the parameters' order:
+                                                             x, y, z ... */
     int array_count, output_count;
     bool remarked;         /* the remark on what was left out of the text was printed */
     bool only_prints;      /* the kernel has no output, but printf */

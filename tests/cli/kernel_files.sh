@@ -187,6 +187,8 @@ check "and found wrong" test "$status" = 1
 arrays=$(printf ', int *a%d' {1..11})
 printf '__global__ void k(%s)\n{\n    a1[0] = a2[0] = a3[0] = a4[0] = a5[0] = a6[0] = a7[0] = a8[0] = a9[0] = a10[0] = 1;\n    a11[0] = 2;\n}\n' "${arrays:2}" >many.cu
 # shellcheck disable=SC2046 # several words
+ok "eleven outputs with a content" kernel many.cu $(printf 'inout:ones:1 %.0s' {1..11}) --block=1 --expect=a11:2 "${hip[@]}"
+# shellcheck disable=SC2046 # several words
 ok "eleven outputs" kernel many.cu $(printf 'out=1 %.0s' {1..11}) --block=1 --expect=a11:2 "${hip[@]}"
 
 # NaN that no input explains is an error, unless it is expected.

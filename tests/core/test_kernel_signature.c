@@ -292,6 +292,10 @@ Test(kernel_signature, cooperative_groups)
         {"using namespace cooperative_groups;\n__global__ void k(int *x) { this_thread_block().sync(); }",
          "using namespace cooperative_groups;", ""},
         {"namespace cg = cooperative_groups;\n__global__ void k(int *x) { x[0] = 1; }", "", ""},
+        {"namespace cg = cooperative_groups;\nvoid reduce(int *x) { k<<<1, 1>>>(x); }\n"
+         "__global__ void k(int *x) { x[0] = cg::reduce(cg::tiled_partition<32>(cg::this_thread_block()), 1, "
+         "cg::plus<int>()); }",
+         "namespace cg = cooperative_groups;", "reduce"},
         {"__global__ void __launch_bounds__((A + f(1, 2)), 4) k(int *x) { }", "FLYNN_LAUNCH_BOUNDS((A + f(1, 2)))\n",
          ""},
     };
@@ -354,7 +358,8 @@ Test(kernel_signature, mistakes)
         {"__global__ void k(float *x);", "1:1: no kernel is defined here"},
         {"template <int N> __global__ void k(float *x) { }",
          "1:15: k is a template, and nothing says what N is: --entry='k<16>' does"},
-        {"template <int N = 1> __global__\ntemplate <int M void k(float *x) { }", "2:1: a kernel has one template alone"},
+        {"template <int N = 1> __global__\ntemplate <int M void k(float *x) { }",
+         "2:1: a kernel has one template alone"},
         {"__global__ int k(float *x) { }", "1:16: a kernel returns void"},
         {"__global__ void k(float **x) { }", "1:26: a pointer to a pointer: a kernel takes arrays"},
         {"__global__ void k(T *x) { }", "1:19: 'T' is not a type of a number; a kernel takes numbers, and pointers"},

@@ -444,7 +444,7 @@ static void push(core_file *file, int item, int *pending, int *count)
 static void keep_named(core_file *file, const core_item *item, int *pending, int *count)
 {
     core_text_error unused;
-    core_token token, next;
+    core_token token, next, before[3] = {{0}}; /* the last three before it */
     core_reader reader = item->start;
 
     if (core_token_next(&reader, &token, &unused) != FL_OK)
@@ -452,12 +452,17 @@ static void keep_named(core_file *file, const core_item *item, int *pending, int
     while (token.kind != CORE_TOKEN_END && token.at < item->end) {
         if (core_token_next(&reader, &next, &unused) != FL_OK)
             return;
-        const core_defined *d = token.kind == CORE_TOKEN_NAME ? core_file_find(file, &token) : NULL;
+        const bool is_of_groups = core_token_is(&before[2], ":") && core_token_is(&before[1], ":") &&
+                                  core_token_is_one_of(&before[0], "cg", "cooperative_groups", NULL);
+        const core_defined *d = token.kind == CORE_TOKEN_NAME && !is_of_groups ? core_file_find(file, &token) : NULL;
         for (int same = 0;
              d && same < MOST_OF_A_NAME && d < file->names + file->name_count && core_defined_is(d, &token);
              d++, same++)
             if (is_meant(&file->items[d->item], &next))
                 push(file, d->item, pending, count);
+        before[0] = before[1];
+        before[1] = before[2];
+        before[2] = token;
         token = next;
     }
 }
