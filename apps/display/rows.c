@@ -163,8 +163,7 @@ static void print_matrix(FILE *stream, int width, const matrix_view *v)
     free(columns.at);
 }
 
-/* "[0, 0]: the first of 12 matrices; others by --crop=1" */
-static void print_which(FILE *stream, int width, const host_array *array, const array_origin *origin)
+void rows_print_which(FILE *stream, int width, const host_array *array, const array_origin *origin)
 {
     char index[96] = "";
     int64_t matrices = 1;
@@ -188,7 +187,7 @@ void rows_print(FILE *stream, int width, const host_array *array, const array_or
         print_vector(stream, width, array, most);
         return;
     }
-    print_which(stream, width, array, origin);
+    rows_print_which(stream, width, array, origin);
     matrix_view v = {.array = array,
                      .first_row = origin->first[rows],
                      .row_step = origin->step[rows],

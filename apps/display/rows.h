@@ -19,4 +19,6 @@ array_origin whole_origin(void);
 /* Prints the elements. Of a vector that fits neither on a line nor has at most 64 elements the first and last three; of
  * a matrix at most eight rows, and the columns that fit; of an array of more dimensions the first matrix. `most` > 0:
  * at most so many elements of a vector, or rows of a matrix. */
+/* Prints which matrix of an array of more than two dimensions is shown: "[0, 0]: the first of 12 matrices ...". */
+void rows_print_which(FILE *stream, int width, const host_array *array, const array_origin *origin);
 void rows_print(FILE *stream, int width, const host_array *array, const array_origin *origin, int64_t most);

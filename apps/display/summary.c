@@ -142,8 +142,7 @@ void summary_print(FILE *stream, int width, const host_array *array, const array
     print_histogram(stream, width, array, &s);
 }
 
-void array_print(FILE *stream, int width, const char *name, const host_array *array, const array_origin *origin,
-                 int64_t most)
+void array_print_head(FILE *stream, int width, const char *name, const host_array *array)
 {
     const int64_t size = host_array_size(array), bytes = (int64_t)host_array_bytes(array);
     char *const elements = array->ndim == 1
@@ -156,6 +155,12 @@ void array_print(FILE *stream, int width, const char *name, const host_array *ar
                 format_shape(array->ndim, array->shape).text, elements, amount);
     free(elements);
     free(amount);
+}
+
+void array_print(FILE *stream, int width, const char *name, const host_array *array, const array_origin *origin,
+                 int64_t most)
+{
+    array_print_head(stream, width, name, array);
     rows_print(stream, width, array, origin, most);
     summary_print(stream, width, array, origin);
 }

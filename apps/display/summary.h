@@ -27,6 +27,9 @@ array_histogram histogram_of(const host_array *array, const array_summary *summa
 /* Prints "from 0 at [0] to 1 at [9]; mean 0.5, sum 5" and the histogram. */
 void summary_print(FILE *stream, int width, const host_array *array, const array_origin *origin);
 
-/* Prints the name, dtype, shape and size, then elements and summary: what `flynn show` shows of an array. */
+/* Prints the name, dtype, shape and size of an array. */
+void array_print_head(FILE *stream, int width, const char *name, const host_array *array);
+
+/* Prints that, then elements and summary: what `flynn show` shows of an array. */
 void array_print(FILE *stream, int width, const char *name, const host_array *array, const array_origin *origin,
                  int64_t most);

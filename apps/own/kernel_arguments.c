@@ -36,9 +36,13 @@ static char *vector_add(fl_dtype dtype)
 
 void kernel_text_must(const kernel_text *k, fl_status status, const char *log)
 {
+    const char *const missing = included_missing(k->lines);
     char message[1024];
 
     included_tell(k->lines, fl_last_error(), message, sizeof message);
+    if (status == FL_E_SOURCE && missing && (strstr(message, "' is not known") || strstr(message, "' is not a type")))
+        snprintf(message + strlen(message), sizeof message - strlen(message),
+                 "; \"%s\" does not lie next to the file: --include=FOLDER finds it", missing);
     if (status == FL_E_SOURCE)
         user_text_refused(message, log);
     must_say(status, message);
@@ -58,20 +62,22 @@ static void describe(kernel_text *k)
     kernel_text_must(k, fl_kernel_read(k->text, k->shown_as, k->entry, log, sizeof log, &k->info), log);
 }
 
-kernel_text kernel_text_read(const char *path, const char *entry)
+kernel_text kernel_text_read(const kernel_options *own, const char *path, const char *entry)
 {
     kernel_text k = {.shown_as = path, .entry = entry};
 
-    k.text = included_read(path, &k.lines);
+    k.text = included_read(path, own->folders, &k.lines);
     describe(&k);
     return k;
 }
 
 /* ----------------------------------------------------------------------------------------------- arrays ---- */
 
-/* A file, a number or a range, in the parameter's dtype. */
-static host_array read_array(const exercise *e, const fl_parameter *p, const char *word)
+/* A file, a number or a range, in the dtype of parameter i. */
+static host_array read_array(const exercise *e, const fl_kernel_info *info, int i, const char *word)
 {
+    const fl_parameter *p = &info->parameters[i];
+    const int bytes = info->bytes[i];
     static const input_kind any_array = {"array", 0, FL_MAX_DIMS, true};
     host_array array;
 
@@ -82,6 +88,11 @@ static host_array read_array(const exercise *e, const fl_parameter *p, const cha
     array = exercise_read(&source, &any_array);
     if (array.ndim == 0)
         array.ndim = 1;
+    if (bytes > 0 && array.dtype != FL_U8)
+        fail(EXIT_BAD_INPUT,
+             "%s: no dtype has the elements of %s; it takes an array of their bytes, u8, %d for each (of NumPy: "
+             "a.view('u1'))",
+             word, p->name, bytes);
     if (!dtype_fits(array.dtype, p->dtype) && !(e->common.has_dtype && e->common.dtype == p->dtype))
         fail(EXIT_BAD_INPUT, "%s: %s does not fit %s, which is %s; --dtype=%s converts it", word,
              fl_dtype_name(array.dtype), p->name, fl_dtype_name(p->dtype), fl_dtype_name(p->dtype));
@@ -123,7 +134,7 @@ static void take_input(exercise *e, kernel_options *own, int i, const char *word
     if (e->input_count == MOST_INPUTS)
         fail(EXIT_BAD_INPUT, "%s: more than %d arrays that are read", p->name, MOST_INPUTS);
     own->arguments[i].input = e->input_count;
-    e->inputs[e->input_count] = read_array(e, p, word);
+    e->inputs[e->input_count] = read_array(e, &own->kernel.info, i, word);
     own->arrays[own->array_count++] = &e->inputs[e->input_count++];
 }
 
@@ -152,9 +163,7 @@ static void take_output(exercise *e, kernel_options *own, int i, const char *wor
     if (strncmp(word, "out=", 4) == 0) {
         read_shape(word, word + 4, o);
     } else if (strcmp(word, "out") != 0) {
-        if (own->array_count == MOST_INPUTS)
-            fail(EXIT_BAD_INPUT, "%s: more than %d arrays that are read", p->name, MOST_INPUTS);
-        own->begins[place] = read_array(e, p, is_output(word) ? word + strlen("inout:") : word);
+        own->begins[place] = read_array(e, &own->kernel.info, i, is_output(word) ? word + strlen("inout:") : word);
         o->ndim = own->begins[place].ndim;
         memcpy(o->shape, own->begins[place].shape, sizeof o->shape);
         own->arrays[own->array_count++] = &own->begins[place];
@@ -204,9 +213,6 @@ static void place_outputs(const exercise *e, kernel_options *own)
         for (int i = 0; i < info->count; i++) {
             if (group_of(own, i, e->common.arguments[i]) != group)
                 continue;
-            if (own->output_count == MOST_OUTPUTS)
-                fail(EXIT_BAD_INPUT, "%s: more than %d arrays that are written", info->parameters[i].name,
-                     MOST_OUTPUTS);
             own->arguments[i].output = own->output_count++;
         }
     for (int i = info->count - 1; i >= 0; i--)
@@ -220,6 +226,23 @@ static void place_outputs(const exercise *e, kernel_options *own)
             own->expect += strlen(info->parameters[i].name) + 1;
             break;
         }
+}
+
+/* What --grid=auto has threads for: of an array of bytes, a last dimension of an element's bytes is no dimension. */
+static void settle_grid(kernel_options *own)
+{
+    output_spec *o = &own->grid_over;
+    int bytes = 0;
+
+    *o = own->specs[own->grid_output];
+    for (int i = 0; i < own->kernel.info.count; i++)
+        bytes = own->arguments[i].output == own->grid_output ? own->kernel.info.bytes[i] : bytes;
+    if (bytes == 0)
+        return;
+    if (o->ndim > 1 && o->shape[o->ndim - 1] == bytes)
+        o->ndim--;
+    else
+        o->shape[o->ndim - 1] = (o->shape[o->ndim - 1] + bytes - 1) / bytes;
 }
 
 /* `out` alone has the shape of the first array that is read, which may stand after it. */
@@ -237,6 +260,7 @@ static void settle_outputs(kernel_options *own)
         if (!own->begins[i].data)
             own->begins[i] = zeros(o, own->outputs[i]);
     }
+    settle_grid(own);
 }
 
 static void take_number(const fl_parameter *p, const char *word, kernel_argument *argument)
@@ -321,7 +345,7 @@ void kernel_take(exercise *e)
     if (!e->word) {
         take_embedded(e, own);
     } else {
-        own->kernel = kernel_text_read(e->word, own->entry);
+        own->kernel = kernel_text_read(own, e->word, own->entry);
         if (given == 0 && info->count > 0 && !own->entry && *info->kernels) {
             char kernels[1024];
             included_tell(own->kernel.lines, info->kernels, kernels, sizeof kernels);
@@ -365,6 +389,20 @@ fl_status kernel_fill_constants(const kernel_options *own, fl_device *device, fl
     return status;
 }
 
+/* Says which arrays are bytes. */
+static void remark_bytes(const kernel_text *k)
+{
+    char names[512] = "";
+    size_t used = 0;
+
+    for (int i = 0; i < k->info.count && used < sizeof names; i++)
+        if (k->info.bytes[i] > 0)
+            used += (size_t)snprintf(names + used, sizeof names - used, "%s%s (%d bytes)", used ? ", " : "",
+                                     k->info.parameters[i].name, (int)k->info.bytes[i]);
+    if (used > 0)
+        note("%s: no dtype has an element of %s: the array has its bytes, u8", k->shown_as, names);
+}
+
 void kernel_remark(kernel_options *own)
 {
     const kernel_text *k = &own->kernel;
@@ -373,6 +411,8 @@ void kernel_remark(kernel_options *own)
         note("%s: left out, since the kernel does not name it: %s", k->shown_as, k->info.left_out);
     if (!own->remarked && *k->info.unfilled && own->constant_count == 0)
         note("%s: nothing fills the __constant__ %s: --constant=NAME:FILE does", k->shown_as, k->info.unfilled);
+    if (!own->remarked)
+        remark_bytes(k);
     own->remarked = true;
 }
 

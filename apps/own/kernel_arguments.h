@@ -7,7 +7,7 @@
 #include "kernel_options.h"
 
 /* Ends the command if it cannot be read. */
-kernel_text kernel_text_read(const char *path, const char *entry);
+kernel_text kernel_text_read(const kernel_options *own, const char *path, const char *entry);
 /* Ends the command unless `status` is FL_OK. A place of the text in the message is shown as that of the file that the
  * user wrote. */
 void kernel_text_must(const kernel_text *k, fl_status status, const char *log);

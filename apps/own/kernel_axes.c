@@ -89,7 +89,7 @@ static bool run_with(const exercise *e, const measurement *m, const int64_t grid
 bool kernel_is_right_exchanged(const exercise *e, const measurement *m, int64_t grid[3])
 {
     const kernel_options *own = e->own;
-    const output_spec *output = &own->specs[own->grid_output];
+    const output_spec *output = &own->grid_over;
     int64_t usual[3];
 
     if (own->grid[0] || own->block[1] * own->block[2] <= 1 || output->ndim < 2 || !can_be_read_again(e))

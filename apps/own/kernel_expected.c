@@ -230,7 +230,7 @@ static void expect_run(const exercise *e, const kernel_text *k, expected_results
 static void expect_kernel(const exercise *e, expected_results *x)
 {
     const kernel_options *own = e->own;
-    kernel_text other = kernel_text_read(own->expect, NULL);
+    kernel_text other = kernel_text_read(own, own->expect, NULL);
     bool alike = other.info.count == own->kernel.info.count;
 
     for (int i = 0; i < other.info.count && alike; i++) {

@@ -26,6 +26,8 @@ struct included_lines {
     line_range *ranges;
     int range_count;
     int count; /* lines of the text so far */
+    const char *const *folders;
+    char *missing; /* a header that was not found */
     FILE *text;
 };
 
@@ -35,8 +37,8 @@ static void add_range(included_lines *l, int file, int line)
     l->ranges[l->range_count++] = (line_range){l->count + 1, file, line};
 }
 
-/* Finds the name in #include "NAME" at the start of a line. NULL: the line is another one. */
-static char *included_name(const char *line, size_t length)
+/* Finds the name in #include "NAME" or <NAME> at the start of a line. NULL: the line is another one. */
+static char *included_name(const char *line, size_t length, bool *is_quoted)
 {
     const char *at = line + strspn(line, " \t"), *end;
 
@@ -47,19 +49,33 @@ static char *included_name(const char *line, size_t length)
         return NULL;
     at += strlen("include");
     at += strspn(at, " \t");
-    end = *at == '"' ? memchr(at + 1, '"', length - (size_t)(at + 1 - line)) : NULL;
+    *is_quoted = *at == '"';
+    end = *at == '"' || *at == '<' ? memchr(at + 1, *is_quoted ? '"' : '>', length - (size_t)(at + 1 - line)) : NULL;
     return end ? strndup(at + 1, (size_t)(end - at - 1)) : NULL;
 }
 
-/* The header's path: its name, after the folder of the file that includes it. */
-static char *path_beside(const char *includer, const char *name)
+static bool is_file(const char *path, struct stat *is)
+{
+    return stat(path, is) == 0 && S_ISREG(is->st_mode) && is->st_size > 0;
+}
+
+/* Finds the header next to the file that includes it, or in one of the folders. NULL: it is in none. */
+static char *find_header(const included_lines *l, const char *includer, const char *name, bool is_quoted,
+                         struct stat *is)
 {
     const char *slash = *name == '/' ? NULL : strrchr(includer, '/');
-    const int folder = slash ? (int)(slash + 1 - includer) : 0;
-    char *path = memory_zeroed((size_t)folder + strlen(name) + 1, 1);
+    char *path = memory_print("%.*s%s", slash ? (int)(slash + 1 - includer) : 0, includer, name);
 
-    snprintf(path, (size_t)folder + strlen(name) + 1, "%.*s%s", folder, includer, name);
-    return path;
+    if (is_quoted && is_file(path, is))
+        return path;
+    free(path);
+    for (int i = 0; l->folders[i] && *name != '/'; i++) {
+        path = memory_print("%s/%s", l->folders[i], name);
+        if (is_file(path, is))
+            return path;
+        free(path);
+    }
+    return NULL;
 }
 
 /* Adds the file. Returns its number; -1: it was there before. */
@@ -90,20 +106,33 @@ static bool ends_in_comment(const char *line, size_t length, bool inside)
     return inside;
 }
 
+/* Returns whether the header is one of CUDA or HIP, or of their samples for a host. */
+static bool is_of_vendor(const char *name)
+{
+    static const char *const starts[] = {"cuda", "device_", "helper_", "hip/", "curand", "math", "std", "book.h"};
+
+    for (size_t i = 0; i < sizeof starts / sizeof *starts; i++)
+        if (strncmp(name, starts[i], strlen(starts[i])) == 0)
+            return true;
+    return false;
+}
+
 static void add_text(included_lines *l, int file);
 
 /* Adds the file of an #include. false: no such file lies there, and the line stays. */
 static bool add_included(included_lines *l, int includer, const char *line, size_t length)
 {
-    char *name = included_name(line, length), *path = name ? path_beside(l->files[includer], name) : NULL;
+    bool is_quoted;
     struct stat is;
+    char *const name = included_name(line, length, &is_quoted);
+    char *const path = name ? find_header(l, l->files[includer], name, is_quoted, &is) : NULL;
     int file;
 
+    if (name && !path && is_quoted && !l->missing && !is_of_vendor(name))
+        l->missing = memory_text(name);
     free(name);
-    if (!path || stat(path, &is) != 0 || !S_ISREG(is.st_mode) || is.st_size == 0) {
-        free(path);
+    if (!path)
         return false;
-    }
     file = add_file(l, path, &is);
     if (file >= 0)
         add_text(l, file);
@@ -134,13 +163,14 @@ static void add_text(included_lines *l, int file)
     free(text);
 }
 
-char *included_read(const char *path, included_lines **lines)
+char *included_read(const char *path, const char *const *folders, included_lines **lines)
 {
     included_lines *l = memory_zeroed(1, sizeof *l);
     struct stat is = {0};
     char *text = NULL;
     size_t size;
 
+    l->folders = folders;
     l->text = open_memstream(&text, &size);
     if (!l->text)
         fail(EXIT_BROKEN, "out of memory");
@@ -159,7 +189,13 @@ void included_free(included_lines *l)
     for (int i = 0; i < l->file_count; i++)
         free(l->files[i]);
     free(l->ranges);
+    free(l->missing);
     free(l);
+}
+
+const char *included_missing(const included_lines *l)
+{
+    return l ? l->missing : NULL;
 }
 
 /* The line of a file that a line of the text is. */

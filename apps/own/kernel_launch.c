@@ -55,7 +55,7 @@ static void choose_grid(const kernel_options *own, const kernel_text *k, const i
     const int64_t *given = k == &own->kernel ? own->grid : own->expect_grid;
 
     if (given[0] == 0)
-        kernel_auto_grid(&own->specs[own->grid_output], block, false, grid);
+        kernel_auto_grid(&own->grid_over, block, false, grid);
     for (int d = 0; d < 3 && given[0]; d++)
         grid[d] = given[d];
 }

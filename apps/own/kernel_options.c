@@ -15,6 +15,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 /* ------------------------------------------------------------------------------------------------- parsing ---- */
 
@@ -86,6 +87,21 @@ char *kernel_define_value(const char *define, int i)
     for (; i > 0; i--)
         value += value_length(value) + 1;
     return memory_print("%.*s%.*s", name, define, (int)value_length(value), value);
+}
+
+static void parse_folder(const char *option, const char *value, void *own)
+{
+    const char **folders = ((kernel_options *)own)->folders;
+    struct stat is;
+    int count = 0;
+
+    while (folders[count])
+        count++;
+    if (count == MOST_FOLDERS)
+        fail(EXIT_BAD_INPUT, "--%s: more than %d folders", option, MOST_FOLDERS);
+    if (stat(value, &is) != 0 || !S_ISDIR(is.st_mode))
+        fail(EXIT_BAD_INPUT, "--%s: '%s' is not a folder", option, value);
+    folders[count] = value;
 }
 
 static void parse_define(const char *option, const char *value, void *own)
@@ -163,6 +179,8 @@ const own_option kernel_own_options[] = {
      .parse = parse_shared},
     {"define", OPTION_CUSTOM, 0, "NAME[=X]", "A macro of the text (X,Y: a row for each)", .letter = 'D',
      .group = GROUP_WHAT, .names = definitions, .parse = parse_define},
+    {"include", OPTION_CUSTOM, 0, "FOLDER", "Where headers are that do not lie next to the file", .letter = 'I',
+     .group = GROUP_WHAT, .parse = parse_folder},
     {"let", OPTION_CUSTOM, 0, "NAME=N,...", "{NAME} is N in other words; a row for each N", .group = GROUP_WHAT,
      .names = lets, .parse = parse_let},
     {"constant", OPTION_CUSTOM, 0, "NAME:FILE", "Fill a __constant__ variable", .group = GROUP_WHAT, .names = constants,

@@ -13,6 +13,7 @@
 enum {
     MOST_DEFINES = 32,
     MOST_CONSTANTS = 8,
+    MOST_FOLDERS = 16,
     MOST_LETS = 8,
     MOST_KERNEL_FILES = 32,
     MOST_KERNEL_WORDS = MOST_KERNEL_FILES + FL_MAX_PARAMETERS
@@ -56,8 +57,9 @@ typedef struct kernel_code {
 
 typedef struct kernel_options {
     const char *entry, *expect;
-    const char *expect_given;  /* with the NAME: that expect lacks; NULL: it had none */
-    const char *flops, *bytes; /* formulas; NULL: not given */
+    const char *folders[MOST_FOLDERS + 1]; /* of headers, besides the file's own; NULL ends them */
+    const char *expect_given;              /* with the NAME: that expect lacks; NULL: it had none */
+    const char *flops, *bytes;             /* formulas; NULL: not given */
     const char *registers; /* GPUs with commas between them, for which the kernel is compiled alone; NULL: not given */
     double relative, absolute; /* tolerances of the check; -1: not given */
     int unguarded;             /* --guard=off */
@@ -89,13 +91,15 @@ typedef struct kernel_options {
     kernel_argument arguments[FL_MAX_PARAMETERS];
     const char *outputs[MOST_OUTPUTS]; /* names of their parameters */
     output_spec specs[MOST_OUTPUTS];
-    host_array begins[MOST_OUTPUTS];       /* the outputs' contents before each launch */
-    const host_array *inputs;              /* the exercise's */
-    const host_array *arrays[MOST_INPUTS]; /* the arrays that the kernel reads, in the parameters' order: x, y, z ... */
+    host_array begins[MOST_OUTPUTS];                      /* the outputs' contents before each launch */
+    const host_array *inputs;                             /* the exercise's */
+    const host_array *arrays[MOST_INPUTS + MOST_OUTPUTS]; /* the arrays that the kernel reads, in the parameters' order:
+                                                             x, y, z ... */
     int array_count, output_count;
-    bool remarked;    /* the remark on what was left out of the text was printed */
-    bool only_prints; /* the kernel has no output, but printf */
-    int grid_output;  /* for whose elements --grid=auto has threads; --expect does not change that */
+    bool remarked;         /* the remark on what was left out of the text was printed */
+    bool only_prints;      /* the kernel has no output, but printf */
+    int grid_output;       /* for whose elements --grid=auto has threads; --expect does not change that */
+    output_spec grid_over; /* its shape; of an array of bytes that of the elements */
     kernel_code code[MOST_FUNCTION_DEVICES];
     char log[USER_LOG]; /* the compiler's messages of the last compilation that failed */
 } kernel_options;

@@ -132,6 +132,95 @@ static int compile(const vendor *v, const kernel_options *own, const char *text,
     return status;
 }
 
+/* ------------------------------------------------------------------------------------------------ occupancy ---- */
+
+/* What a multiprocessor of NVIDIA's has, by compute capability (the tables of technical specifications per compute
+ * capability of the "CUDA C++ Programming Guide"). All have 65,536 registers, and blocks of at most 1024 threads. */
+typedef struct multiprocessor {
+    int capability; /* 90: 9.0 */
+    int threads, blocks;
+    int shared, block_shared; /* KiB; those of them that a block may have */
+    int partitions;           /* parts of the registers, each for its own warps */
+} multiprocessor;
+
+static const multiprocessor multiprocessors[] = {
+    {50, 2048, 32, 64, 48, 4},    {52, 2048, 32, 96, 48, 4},    {60, 2048, 32, 64, 48, 2},
+    {61, 2048, 32, 96, 48, 4},    {70, 2048, 32, 96, 96, 4},    {75, 1024, 16, 64, 64, 4},
+    {80, 2048, 32, 164, 163, 4},  {86, 1536, 16, 100, 99, 4},   {87, 1536, 16, 164, 163, 4},
+    {89, 1536, 24, 100, 99, 4},   {90, 2048, 32, 228, 227, 4},  {100, 2048, 32, 228, 227, 4},
+    {103, 2048, 32, 228, 227, 4}, {110, 1536, 24, 228, 227, 4}, {120, 1536, 24, 100, 99, 4},
+    {121, 1536, 24, 100, 99, 4},
+};
+
+static const multiprocessor *multiprocessor_of(const char *target)
+{
+    const int capability = strncmp(target, "sm_", 3) == 0 ? atoi(target + 3) : 0;
+
+    for (size_t i = 0; i < sizeof multiprocessors / sizeof *multiprocessors; i++)
+        if (multiprocessors[i].capability == capability)
+            return &multiprocessors[i];
+    return NULL;
+}
+
+static int64_t rounded_up(int64_t number, int64_t to)
+{
+    return (number + to - 1) / to * to;
+}
+
+/* Returns how many blocks a multiprocessor holds, and what keeps it from holding more: of several the one that nothing
+ * in the kernel changes. As NVIDIA's calculator counts (cuda_occupancy.h of CUDA 13.0): a warp's registers are given by
+ * 256, a block's shared memory by 256 bytes, from 8.0 on by 128 and with 1 KiB for the system. */
+static int64_t resident_blocks(const multiprocessor *m, int64_t threads, int64_t registers, int64_t shared,
+                               const char **limit)
+{
+    enum { REGISTERS = 65536, WARP = 32 };
+    const int64_t warps = rounded_up(threads, WARP) / WARP, of_warp = rounded_up(WARP * registers, 256);
+    const int64_t of_block = m->capability >= 80 ? rounded_up(shared + 1024, 128) : rounded_up(shared, 256);
+    const bool fits = rounded_up(warps, m->partitions) * of_warp <= REGISTERS;
+    const struct {
+        const char *name;
+        int64_t blocks;
+    } limits[] = {
+        {"threads", threads > 1024 ? 0 : m->threads / WARP / warps},
+        {"blocks", m->blocks},
+        {"registers", !fits     ? 0
+                      : of_warp ? REGISTERS / m->partitions / of_warp * m->partitions / warps
+                                : INT64_MAX},
+        {"shared memory", shared > m->block_shared * 1024 ? 0
+                          : of_block                      ? m->shared * 1024 / of_block
+                                                          : INT64_MAX},
+    };
+    int64_t least = INT64_MAX;
+
+    for (size_t i = 0; i < sizeof limits / sizeof *limits; i++)
+        if (limits[i].blocks < least) {
+            least = limits[i].blocks;
+            *limit = limits[i].name;
+        }
+    return least;
+}
+
+/* Adds the occupancy with the block and the dynamic shared memory of the command; null where the registers are not
+ * known, or the GPU's limits. */
+static void put_occupancy(json_t *row, const kernel_options *own, const char *target)
+{
+    const multiprocessor *m = multiprocessor_of(target);
+    const json_t *registers = row_value(row, "registers"), *shared = row_value(row, "shared_bytes");
+    const int64_t threads = (int64_t)own->block[0] * own->block[1] * own->block[2];
+    const char *limit = NULL;
+
+    json_put(row, "resident_blocks", json_null());
+    json_put(row, "occupancy", json_null());
+    json_put(row, "limited_by", json_null());
+    if (!m || !json_is_integer(registers))
+        return;
+    const int64_t blocks =
+        resident_blocks(m, threads, json_integer_value(registers), json_integer_value(shared) + own->shared, &limit);
+    json_put(row, "resident_blocks", json_whole(blocks));
+    json_put(row, "occupancy", json_number((double)(blocks * rounded_up(threads, 32)) / m->threads));
+    json_put(row, "limited_by", json_text(limit));
+}
+
 /* ----------------------------------------------------------------------------------------------------- rows ---- */
 
 /* The number, from the first `length` bytes of the messages; null: it is not there. */
@@ -214,6 +303,7 @@ static json_t *make_row(const kernel_options *own, const kernel_text *k, const c
         json_put(row, keys[i], json_null());
     for (int i = 0; part && !reason && i < MOST_REPORTED && v->numbers[i].key; i++)
         json_put(row, v->numbers[i].key, number_of(part, length, &v->numbers[i]));
+    put_occupancy(row, own, target);
     json_put(row, "reason", json_text(reason));
     if (reason)
         print_error("%s: %s: %s", target, k->shown_as, reason);
@@ -232,6 +322,9 @@ static const column columns[] = {
     {.title = "memory", .key = "local_bytes", .as = AS_BYTES},
     {.title = "shared", .key = "shared_bytes", .as = AS_BYTES},
     {.title = "waves", .key = "waves", .as = AS_COUNT},
+    {.title = "blocks", .key = "resident_blocks", .as = AS_COUNT, .drop = 2},
+    {.title = "occupancy", .key = "occupancy", .as = AS_PART},
+    {.title = "limited by", .key = "limited_by", .drop = 1},
     {0},
 };
 
@@ -243,7 +336,8 @@ void kernel_registers(const exercise *e, const char *const *words, int count)
 
     option_refuse(&e->common, ~(unsigned)(TAKES_JSON | TAKES_TABLE | TAKES_BLOCK), "--registers launches no kernel");
     for (const own_option *o = kernel_own_options; o->name; o++)
-        if (strcmp(o->name, "registers") != 0 && strcmp(o->name, "entry") != 0 && strcmp(o->name, "define") != 0)
+        if (strcmp(o->name, "registers") != 0 && strcmp(o->name, "entry") != 0 && strcmp(o->name, "define") != 0 &&
+            strcmp(o->name, "shared") != 0 && strcmp(o->name, "include") != 0)
             option_refuse_own(&e->common, kernel_own_options, o->name, "--registers launches no kernel");
     if (count == 0)
         option_fail("registers", "a kernel's file is needed (example: vector_add.hip --registers=gfx90a)");
@@ -254,7 +348,7 @@ void kernel_registers(const exercise *e, const char *const *words, int count)
         own->block[d] = e->common.block[0] == 0 ? (d == 0 ? 256 : 1) : e->common.block[d] > 0 ? e->common.block[d] : 1;
     kernel_fill(own, NULL, 0);
     for (int i = 0; i < count; i++) {
-        kernel_text k = kernel_text_read(words[i], own->entry);
+        kernel_text k = kernel_text_read(own, words[i], own->entry);
         char *targets = memory_text(own->registers), *rest = targets, *target;
         while ((target = strsep(&rest, ","))) {
             json_t *row = make_row(own, &k, target);

@@ -115,6 +115,8 @@ void kernel_rows_words(const kernel_rows *rows, int i, child_words *w)
         add_text(w, "constant", own->constants[k].name);
     for (int k = 0; k < own->let_count; k++)
         child_words_add(w, "--let=%s=%" PRId64, own->lets[k].name, own->lets[k].values.value[p.let[k]]);
+    for (int k = 0; own->folders[k]; k++)
+        add_text(w, "include", own->folders[k]);
     for (int k = 0; own->defines[k]; k++) {
         char *define = kernel_define_value(own->defines[k], p.define[k]);
         add_text(w, "define", define);

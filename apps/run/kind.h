@@ -15,7 +15,7 @@
 #include <flynn/flynn.h>
 #include <jansson.h>
 
-enum { MOST_INPUTS = FL_MAX_INPUTS, MOST_OUTPUTS = 8 };
+enum { MOST_INPUTS = FL_MAX_INPUTS, MOST_OUTPUTS = FL_MAX_PARAMETERS };
 
 /* The times of one quantity, in the order in which they were taken. */
 typedef struct samples {

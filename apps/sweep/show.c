@@ -257,7 +257,7 @@ const column sweep_copies_columns[] = {
     {.key = "gbytes_per_s"},
     {.key = "gflops"},
     {.key = "registers"},
-    {.title = "spilled", .key = "local_bytes", .as = AS_BYTES, .drop = 4},
+    {.key = "local_bytes"},
     {.key = "occupancy"},
     {.title = "relative", .key = "relative", .as = AS_NUMBER, .drop = 8},
     {.key = "check"},

@@ -10,7 +10,7 @@
 
 typedef struct show_options {
     crop_slices crop;
-    bool has_crop, each;
+    bool has_crop, each, picture;
     int shape_ndim; /* dimensions that --shape gives; 0: not given */
     int64_t shape[FL_MAX_DIMS];
     const char *png;

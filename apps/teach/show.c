@@ -6,6 +6,7 @@
 
 #include "load.h"
 #include "pair.h"
+#include "picture.h"
 
 #include "display/lines.h"
 #include "display/summary.h"
@@ -53,6 +54,9 @@ static const own_option options[] = {
      .group = GROUP_HOW},
     {"atol", OPTION_REAL, offsetof(show_options, absolute), "A", "Absolute one (1e-8; of integers 0)",
      .group = GROUP_HOW},
+    {"picture", OPTION_FLAG, offsetof(show_options, picture),
+     .help = "Print the array as a picture\vOf characters, or of colours on a terminal that has them.",
+     .group = GROUP_WHAT},
     {"png", OPTION_WRITTEN, offsetof(show_options, png), "FILE",
      .help = "Draw the array in colours\vIn viridis, from its minimum to its maximum."},
     {"zoom", OPTION_INTEGER, offsetof(show_options, zoom), "N", .help = "Draw each element of --png as NxN pixels (1)",
@@ -71,7 +75,8 @@ static const char summary[] =
     "--atol is given.\v"
     "a.npy\tan array\n"
     "a.npy b.npy\twhere two arrays differ\n"
-    "phantom:64x64 --png=c.png --zoom=8\ta picture\n"
+    "phantom:64x64 --picture\ta picture of characters\n"
+    "phantom:64x64 --png=c.png --zoom=8\ta picture as a file\n"
     "random:64x64,seed=3 -o in.npy\tkeep an array\n";
 
 /* ------------------------------------------------------------------------------------------------- refused ---- */
@@ -89,6 +94,10 @@ static void refuse(const common_options *c, const show_options *own)
         option_refuse_own(c, options, "rtol", "no two arrays are compared");
         option_refuse_own(c, options, "atol", "no two arrays are compared");
     }
+    if (pair)
+        option_refuse_own(c, options, "picture", compares);
+    if (c->json)
+        option_refuse_own(c, options, "picture", "--json prints no text");
     if (c->argument_count > 1) {
         option_refuse_own(c, options, "png", pair ? compares : "several arrays are shown; expected one");
         option_refuse(c, TAKES_RESULT, "%s", pair ? compares : "several arrays are shown; expected one");
@@ -189,6 +198,12 @@ static void print_all(const common_options *c, const show_options *own, const sh
 {
     for (int i = 0; i < c->argument_count; i++) {
         const host_array *a = &arrays[i].array;
+        if (own->picture) {
+            array_print_head(stdout, lines_width(), arrays[i].name, a);
+            picture_print(stdout, lines_width(), a, &arrays[i].origin);
+            summary_print(stdout, lines_width(), a, &arrays[i].origin);
+            continue;
+        }
         const bool rows = own->has_crop && a->ndim > 1 && a->shape[a->ndim - 2] <= MOST_CROPPED_ROWS;
         array_print(stdout, lines_width(), arrays[i].name, a, &arrays[i].origin, rows ? MOST_CROPPED_ROWS : 0);
     }

@@ -45,7 +45,13 @@ static bool is_shown(const field *f, unsigned in, const json_t *rows)
 {
     if (!(f->in & in))
         return false;
-    return f->shown == ALWAYS || (f->shown == ON_RANKS ? are_of_ranks(rows) : differs(f->key, rows));
+    switch (f->shown) {
+    case WHERE_IT_DIFFERS: return differs(f->key, rows);
+    case ON_RANKS: return are_of_ranks(rows);
+    case OF_KERNELS: return strcmp(row_text(json_array_get(rows, 0), "exercise"), "kernel") == 0;
+    case ALWAYS: break;
+    }
+    return true;
 }
 
 /* What tells the rows of several kernels of the user's apart. */

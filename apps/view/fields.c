@@ -92,13 +92,13 @@ const field fields[] = {
      .about =
          "the least time that `bytes` and `flops` take on this device, over `kernel_s`: its roofline as measured by "
          "`flynn ceiling`; null or `-` before that measurement. Above 100 if caches hold the data"},
-    {"registers", "registers", AS_COUNT, .drop = 4,
+    {"registers", "registers", AS_COUNT, .drop = 4, .in = IN_RUN | IN_COMPARE, .shown = OF_KERNELS,
      .about = "registers of a thread, as the GPU's runtime reports it for the last kernel with the block shown; null "
               "on a CPU, for "
               "an emulation and for a library's kernels"},
-    {"local_bytes", NULL, AS_BYTES,
+    {"local_bytes", "spilled", AS_BYTES, .drop = 4, .in = IN_RUN | IN_COMPARE, .shown = OF_KERNELS,
      .about = "local memory of a thread: spilled registers, and arrays outside registers; null where `registers` is"},
-    {"occupancy", "occupancy", AS_PART, .drop = 5,
+    {"occupancy", "occupancy", AS_PART, .drop = 5, .in = IN_RUN | IN_COMPARE, .shown = OF_KERNELS,
      .about = "the threads that a multiprocessor can hold at that block and shared memory, over its maximum; null "
               "where `registers` is"},
     {"speed_up", "speed-up", AS_FACTOR, .in = IN_RUN | IN_COMPARE, .noise = NOISY_SPEED_UP,

@@ -219,6 +219,16 @@ check "what is wrong both ways has no grid" json "$work/out" 'd["results"][0]["r
 run sweep kernel increment_2d.hip 'inout:ones:{h}x300' '{h}' 300 --let h=20,40 --block=16x16 --expect='x + 1' "${hip[@]}"
 check "in a sweep" grep -qx "hip-cpu increment_2d, h=40, block 16x16: right with --grid=3x19: its x is the first dimension" "$work/out"
 
+# What a GPU's runtime says of a kernel: in the tables as well, where they have room.
+as_gpu ok "one kernel" kernel "$kernels/sum.hip" random:512 out=1 512 --block=128 --backend=false-gpu --wide
+check "its registers, spills and occupancy" grep -Eq "^false-gpu:0 .* 32 +8.00 B +25 % " "$work/out"
+as_gpu ok "compared kernels" compare kernel "${three[@]}" "${sizes[@]}" --block=8x8,16x16 --backend=false-gpu --wide --json=compared.json
+check "registers, spills and occupancy of each" json compared.json 'len(d["results"]) == 18 and all((r["registers"], r["local_bytes"]) == (32, 8) and
+    r["occupancy"] == 4 * r["block"][0] ** 2 / 2048 for r in d["results"])'
+check "in its table, too" grep -Eq "^kernel +false-gpu:0 .* 32 +8.00 B +50 % " "$work/out"
+ok "one kernel without a GPU" kernel "$kernels/sum.hip" random:512 out=1 512 --backend=hip-cpu --repeat=3
+check "has none of these columns" sh -c '! grep -q "registers\|occupancy" "$1"' sh "$work/out"
+
 # ---------------------------------------------------------------------------------------------------------- compare
 
 as_gpu ok "compare" compare kernel "${three[@]}" "${sizes[@]}" --block=8x8,16x16 --backend=false-gpu --json=compare.json

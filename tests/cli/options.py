@@ -628,6 +628,11 @@ def show_picture(option, edges):
     return show
 
 
+def show_characters(_):
+    plain, drawn = (Run(["show", "range:1x3", *more]).must().out for more in ((), ("--picture",)))
+    assert "  ..==@@\n" in drawn and "@" not in plain, drawn
+
+
 def show_each(_):
     two = [document("show", "ones:4", "ones:4", *more) for more in ((), ("--each",))]
     is_equal(["comparison" in d for d in two], [True, False], "comparison")
@@ -651,6 +656,7 @@ OF_KERNEL = {
     "grid": ("macros.hip out=1 --expect=2", "--grid=3x2", [1, 0]),
     "shared": ("macros.hip out=1", "--shared=1G", [0, 2]),
     "define": ("macros.hip out=1 --expect=7", "--define=VALUE=7", [1, 0]),
+    "include": ("included.hip out=1 --expect=3", "--include=headers", [2, 0]),
     "let": ("vector_add.hip 0:4 0:4 out {n} --expect=x+y", "--let=n=4", [2, 0]),
     "constant": ("macros.hip out=1 --expect=1", "--constant=more:two.npy", [1, 0]),
     "expect": ("vector_add.hip 0:4 0:4 out 4", "--expect=x-y", [0, 1]),
@@ -926,6 +932,7 @@ OWN = {
     ("show", "rtol"): show_tolerance("--rtol=0.3"),
     ("show", "atol"): show_tolerance("--atol=0.3"),
     ("show", "png"): show_picture((), (8, 6)),
+    ("show", "picture"): show_characters,
     ("show", "zoom"): show_picture(("--zoom=3",), (24, 18)),
     ("svd", "keep"): lambda c: in_row(c, "singular_values", "keep", None, 3, 4),
     ("svd", "factors"): factors_of_svd,
@@ -1099,6 +1106,9 @@ def make_inputs():
         "{\n    if (threadIdx.x <= size)\n        out[threadIdx.x] = 1;\n}\n"
         "__global__ void vector_add(const double *a, const double *b, double *out, int size)\n"
         "{\n    if (threadIdx.x < size)\n        out[threadIdx.x] = a[threadIdx.x] + b[threadIdx.x];\n}\n")
+    pathlib.Path("headers").mkdir(exist_ok=True)
+    pathlib.Path("headers/three.h").write_text("#define THREE 3\n", encoding="utf-8")
+    pathlib.Path("included.hip").write_text('#include "three.h"\n__global__ void k(float *out) { out[0] = THREE; }\n', encoding="utf-8")
     pathlib.Path("macros.hip").write_text(
         "__constant__ float more[2];\n__global__ void macros(float *out)\n{\n"
         "#ifdef VALUE\n    out[0] = VALUE;\n#else\n    out[0] = more[0] + gridDim.x - 1;\n#endif\n}\n")

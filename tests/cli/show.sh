@@ -98,6 +98,80 @@ check "its line" grep -q '^result: f32 10, 40 bytes$' "$work/out"
 ok "some of it" sort --size=100 --show=4 "${quick[@]}"
 check "four elements" grep -qE '^  [0-9.e-]+ [0-9.]+ \.\.\. [0-9.]+ [0-9.]+$' "$work/out"
 
+# --picture: each element two characters wide while that fits; each of the nine characters for a ninth of the range.
+shows "a picture: five of the levels" "..--++##@@" range:2x9 --picture --crop=:1,:5
+ok "a picture of each level" show range:1x9 --picture
+check "its characters, and no elements" [ "$(tail -n +2 "$work/out")" = "  ..::--==++**##%%@@
+  . 0 to @ 8
+  from 0 at [0, 0] to 8 at [0, 8]; mean 4, sum 36; 1 zero" ]
+ok "a matrix of other values" show fill:2x3,value=1 --picture
+check "equal ones" [ "$(sed -n 2,4p "$work/out")" = "  ......
+  ......
+  . 1" ]
+"$PYTHON" - "$here" <<'END_OF_SCRIPT'
+import sys
+sys.path.insert(0, sys.argv[1])
+import files
+nan, inf = float("nan"), float("inf")
+open("nan.npy", "wb").write(files.npy([0, nan, 8, inf, -inf, 4], (2, 3), "<f4"))
+open("large.npy", "wb").write(files.npy([-1.5e308, 1.5e308, 0, 0], (1, 4), "<f8"))
+open("halves.npy", "wb").write(files.npy([i // (320 * 640) for i in range(640 * 640)], (640, 640), "<f4"))
+END_OF_SCRIPT
+ok "NaN" show nan.npy --picture
+check "NaN and infinities" [ "$(sed -n 2,4p "$work/out")" = "  ..??@@
+  @@..++
+  . 0 to @ 8, ? NaN" ]
+shows "numbers far apart" "..@@++++" large.npy --picture
+shows "NaN alone" "no finite number, ? NaN" fill:2x2,value=nan --picture
+ok "no element" show zeros:0x5 --picture
+check "no element: no picture" [ "$(wc -l <"$work/out")" = 1 ]
+ok "two pictures" show ones:4 range:4 --each --picture
+for width in 40 80; do
+    COLUMNS=$width run show halves.npy --picture
+    tr -s '\n ' ' ' <"$work/out" >"$work/line"
+    check "$width columns" awk -v width="$width" 'NR > 1 && /^  [.:=+*#%@-]+$/ {if (length != width) exit 1; count++} END {exit count != (width - 2) / 2}' "$work/out"
+    check "$width columns: means" grep -qF " . 0 to @ 1; each is the mean of $(awk -v w="$width" 'BEGIN {printf "%.3g x %.3g elements", 1280 / (w - 2), 640 / (w - 2)}')" "$work/line"
+    COLUMNS=$width run show range:9999x2 --picture
+    check "$width columns: 40 lines at most" [ "$(grep -c '^  [.:=+*#%@-]$' "$work/out")" = 40 ]
+    COLUMNS=$width run show range:2x9999 --picture
+    check "$width columns: at least a line" [ "$(grep -cE "^  [.:=+*#%@-]{$((width - 2))}$" "$work/out")" = 1 ]
+done
+ok "two halves" show halves.npy --picture
+check "19 lines of each, and one between them" [ "$(sed -n 2,40p "$work/out" | cut -c3 | tr -d '\n')" = "...................+@@@@@@@@@@@@@@@@@@@" ]
+
+# terminal NAME=VALUE... ARGUMENT...: what the command writes to a terminal of 40 columns.
+terminal() {
+    "$PYTHON" - "$work/terminal" env COLUMNS=40 TERM=xterm "$@" <<'END_OF_SCRIPT'
+import os, subprocess, sys
+ours, theirs = os.openpty()
+process = subprocess.Popen(sys.argv[2:], stdin=subprocess.DEVNULL, stdout=theirs)
+os.close(theirs)
+with open(sys.argv[1], "wb") as out:
+    while True:
+        try:
+            data = os.read(ours, 4096)
+        except OSError:  # nobody writes there any more
+            break
+        out.write(data)
+sys.exit(process.wait())
+END_OF_SCRIPT
+}
+escape=$(printf '\033')
+# viridis from its first to its last colour; of a column of two elements each has two lines of two characters.
+check "a terminal" terminal LC_ALL=C.UTF-8 COLORTERM=truecolor "$flynn" show range:2x1 --picture
+check "its colours" grep -qF "  $escape[38;2;68;1;84m$escape[48;2;68;1;84m▀$escape[38;2;68;1;84m$escape[48;2;68;1;84m▀$escape[0m" "$work/terminal"
+check "the last one" grep -qF "  $escape[38;2;253;231;37m$escape[48;2;253;231;37m▀" "$work/terminal"
+check "what they are" grep -q "^  violet 0 to yellow 1" "$work/terminal"
+check "a terminal of 256 colours" terminal LC_ALL=C.UTF-8 COLORTERM= "$flynn" show range:80x80 --picture
+check "the cube's colours" grep -qF "$escape[38;5;54m$escape[48;5;54m▀" "$work/terminal"
+check "19 lines of 38 characters" [ "$(grep -o ▀ "$work/terminal" | wc -l)" = $((19 * 38)) ]
+check "a terminal without colours" terminal LC_ALL=C.UTF-8 NO_COLOR=1 "$flynn" show range:1x9 --picture
+check "has characters" grep -qF "  ..::--==++**##%%@@" "$work/terminal"
+check "a terminal without UTF-8" terminal LC_ALL=C "$flynn" show range:1x9 --picture
+check "has characters, too" grep -qF "  ..::--==++**##%%@@" "$work/terminal"
+refused "a picture of two that are compared" 2 "--picture: has no effect: two arrays are compared; --each shows them" show ones:4 ones:4 --picture
+refused "a picture in JSON" 2 "--picture: has no effect: --json prints no text" show ones:4 --picture --json
+
 # What is refused, in one line.
 refused "nothing" 2 "no array is given" show
 refused "no file" 2 "missing.npy" show missing.npy

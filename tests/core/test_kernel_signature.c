@@ -94,6 +94,8 @@ Test(kernel_signature, heads)
          "k(i32 *a, i32:4 b)"},
         {"__global__ void k(float a, double b, bool c, char d, unsigned e, size_t f, short g) { }",
          "k(f32:4 a, f64:8 b, u8:u1 c, i32:1 d, i64:u4 e, i64:u8 f, i32:2 g)"},
+        {"__global__ void k(const short *a, unsigned short b[], int16_t *c, ushort d, signed char *e) { }",
+         "k(const u8 *a, u8 *b, u8 *c, i32:u2 d, u8 *e)"},
         {"__global__ void k() { }", "k()"},
         {"__global__ void k(void) { }", "k()"},
         {"__constant__ float f[3] = {1, 2, 3};\nstruct s { float x; };\n"
@@ -191,6 +193,76 @@ Test(kernel_signature, structs)
     }
 }
 
+/* An element that no dtype has is its bytes; one that u8 has is none. */
+Test(kernel_signature, bytes)
+{
+    static const struct {
+        const char *type;
+        int lanes;
+        bool is_bytes;
+    } cases[] = {
+        {"struct named", 72, false}, {"short", 2, true},         {"unsigned short", 2, true}, {"uint16_t", 2, true},
+        {"ushort4", 8, true},        {"struct pair", 6, true},   {"struct both", 8, true},    {"uchar4", 4, false},
+        {"signed char", 1, false},   {"struct bytes", 2, false}, {"int", 1, false},           {"float4", 4, false},
+    };
+    char text[512];
+
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        snprintf(text, sizeof text,
+                 "#define N (1 << 4)\n#define M 0x8 * 4\nconst int P = 2;\nconstexpr int Q[] = {1}, R = 22;\n"
+                 "struct named { float a[N], b[M], c[P], d[R]; };\nstruct pair { short a[3]; };\nstruct both { short "
+                 "a; int b; };\nstruct bytes { char a[2]; };\n"
+                 "__global__ void k(%s *x) { }",
+                 cases[i].type);
+        const core_kernel_signature signature = read_kernel(text);
+        const core_parameter *p = &signature.parameters[0];
+        cr_expect(p->is_bytes == cases[i].is_bytes && p->lanes == cases[i].lanes, "%s: %d", cases[i].type, p->lanes);
+        cr_expect(!p->is_bytes || (p->dtype == FL_U8 && p->layout.size == 1), "%s", cases[i].type);
+        free(signature.compiled);
+    }
+}
+
+/* Brackets that several branches of an #if open or close count once, and a compiler gets them all. */
+Test(kernel_signature, branches)
+{
+    static const char *const texts[] = {
+        "__global__ void k(int *x) {\n#if A\n for (;;) {\n#else\n while (x[0]) { x[1] = 2;\n#endif\n x[0] = 1; }\n}",
+        "__global__ void k(int *x) {\n#ifdef A\n if (x[0]) {\n#elif B\n if (x[1]) {\n#else\n {\n#endif\n x[0] = 1;\n "
+        "}\n}",
+        "#ifdef A\n__global__ void k(int *x) {\n#else\n__global__ void k(int *x, int n) {\n#endif\n x[0] = 1; }",
+        "__global__ void k(int *x\n#ifdef A\n ) {\n#else\n , int n) {\n#endif\n x[0] = 1; }",
+        "__global__ void k(int *x) { if (x[0]) {\n#if A\n x[0] = 1; }\n#else\n x[0] = 2; x[1] = (3); }\n#endif\n}",
+        "__global__ void k(int *x) { x[0] = 1;\n#if A\n }\n#else\n f(x); }\n#endif\n",
+        "__global__ void k(int *x) { if (x[0]) {\n#if A\n } else {\n#else\n } else if (x[1]) {\n#endif\n x[0] = 1; } }",
+        "__global__ void k(int *x) {\n#if A\n#if B\n if (x[0]) {\n#else\n for (;;) {\n#endif\n#else\n while (x[1]) "
+        "{\n#endif\n"
+        " x[0] = 1; } }",
+        "__global__ void k(int *x) {\n#if 0\n for (;;) {\n#endif\n x[0] = 1; }",
+        "__global__ void k(int *x) {\n#if 1\n x[0] = 1;\n#else\n for (;;) {{\n#endif\n }",
+        "__global__ void k(int *x) { f(x,\n#if A\n g(1\n#else\n h[2]((3)\n#endif\n )); }",
+    };
+    static const char wrong[] =
+        "__global__ void k(int *x) {\n#if A\n for (;;) {\n#else\n while (1) {\n#endif\n x[0] = 1;\n}";
+
+    for (size_t i = 0; i < COUNT(texts); i++) {
+        char file[1024];
+        snprintf(file, sizeof file, "int before() { return (1); }\n%s\nint main() { k<<<1, 1>>>(0); }", texts[i]);
+        const core_kernel_signature signature = read_kernel(file);
+        const char *const kernel = strstr(signature.compiled, "{"), *const end = strrchr(signature.compiled, '}');
+        cr_expect_str_eq(signature.left_out, "before, main", "%s", texts[i]);
+        cr_expect(strcmp(describe(&signature), "k(i32 *x)") == 0, "%s: %s", texts[i], describe(&signature));
+        cr_expect(kernel && end && strstr(texts[i], "\n#") && signature.written == 1, "%s", texts[i]);
+        for (const char *c = texts[i], *found = signature.compiled; *c; c++) { /* each bracket is there, in its order */
+            found = strchr("(){}[]", *c) ? strchr(found, *c) : found;
+            cr_assert(found, "%s\nbecame\n%s", texts[i], signature.compiled);
+            found += strchr("(){}[]", *c) != NULL;
+        }
+        free(signature.compiled);
+    }
+    expect_error(wrong, NULL, "1:27: '{' is never closed");
+    expect_error("\1__global__ void k(int *x) {\n#if A\n {\n#else\n {\n#endif\n}}", NULL, "1:28: '{' is never closed");
+}
+
 /* The kernel gets a plain name where it stands, and every place stays. */
 Test(kernel_signature, declaration)
 {
@@ -220,6 +292,10 @@ Test(kernel_signature, cooperative_groups)
         {"using namespace cooperative_groups;\n__global__ void k(int *x) { this_thread_block().sync(); }",
          "using namespace cooperative_groups;", ""},
         {"namespace cg = cooperative_groups;\n__global__ void k(int *x) { x[0] = 1; }", "", ""},
+        {"namespace cg = cooperative_groups;\nvoid reduce(int *x) { k<<<1, 1>>>(x); }\n"
+         "__global__ void k(int *x) { x[0] = cg::reduce(cg::tiled_partition<32>(cg::this_thread_block()), 1, "
+         "cg::plus<int>()); }",
+         "namespace cg = cooperative_groups;", "reduce"},
         {"__global__ void __launch_bounds__((A + f(1, 2)), 4) k(int *x) { }", "FLYNN_LAUNCH_BOUNDS((A + f(1, 2)))\n",
          ""},
     };
@@ -282,12 +358,12 @@ Test(kernel_signature, mistakes)
         {"__global__ void k(float *x);", "1:1: no kernel is defined here"},
         {"template <int N> __global__ void k(float *x) { }",
          "1:15: k is a template, and nothing says what N is: --entry='k<16>' does"},
+        {"template <int N = 1> __global__\ntemplate <int M void k(float *x) { }",
+         "2:1: a kernel has one template alone"},
         {"__global__ int k(float *x) { }", "1:16: a kernel returns void"},
         {"__global__ void k(float **x) { }", "1:26: a pointer to a pointer: a kernel takes arrays"},
         {"__global__ void k(T *x) { }", "1:19: 'T' is not a type of a number; a kernel takes numbers, and pointers"},
         {"__global__ void k(float4 x) { }", "1:19: 'float4' alone is no argument"},
-        {"__global__ void k(short *x) { }", "1:19: no array has elements of two bytes: use int, or uint8_t"},
-        {"__global__ void k(ushort4 *x) { }", "1:19: no array has elements of two bytes: use int, or uint8_t"},
         {"__global__ void k(uint2 x) { }",
          "1:19: 'uint2' alone is no argument: give the kernel its members as numbers"},
         {"__global__ void k(uint5 *x) { }", "1:19: 'uint5' is not a type of a number"},
@@ -302,6 +378,9 @@ Test(kernel_signature, mistakes)
          "missing?"},
         {"template __global__ void k(float *x) { }", "1:1: a '<' is missing after it"},
         {"int a;\\\n#define B 1 __global__ void k(float *x) { }", "2:1: a '#' that does not start its line"},
+        {"extern \"C\" #define B\n__global__ void k(float *x) { }", "1:12: a '#' that does not start its line"},
+        {"extern \"C\" { #define B\n__global__ void k(float *x) { } }", "1:14: a '#' that does not start its line"},
+        {"extern \"C\" {\n } #define B\n__global__ void k(float *x) { }", "2:4: a '#' that does not start its line"},
         {"__global__ void k(long double x) { }", "1:19: 'long' is not a type of a number"},
         {"__global__ void k(float *) { }", "1:19: a parameter without a name"},
         {"__global__ void k(float *x, ) { }", "1:29: a parameter is missing"},
@@ -309,6 +388,12 @@ Test(kernel_signature, mistakes)
         {"__global__ void k(float &x) { }", "1:25: '&' cannot stand in a kernel's parameter"},
         {"struct s { int n; };\n__global__ void k(s x) { }", "2:19: 's' is a type of the text's own; a kernel takes"},
         {"struct s { int *n; };\n__global__ void k(s *x) { }", "2:19: 's' is a type of the text's own; a kernel takes"},
+        {"#define N\nstruct s { int n[N]; };\n__global__ void k(s *x) { }", "3:19: 's' is a type of the text's own"},
+        {"#define N 3 + 4\nstruct s { int n[N]; };\n__global__ void k(s *x) { }",
+         "3:19: 's' is a type of the text's own"},
+        {"const int N;\nstruct s { int n[N]; };\n__global__ void k(s *x) { }", "3:19: 's' is a type of the text's own"},
+        {"#define N 1 << 40\nstruct s { int n[N]; };\n__global__ void k(s *x) { }",
+         "3:19: 's' is a type of the text's"},
         {"struct s { int n : 3; };\n__global__ void k(s *x) { }", "2:19: 's' is a type of the text's own"},
         {"struct s { s n; };\n__global__ void k(s *x) { }", "2:19: 's' is a type of the text's own"},
         {"struct s : t { int n; };\n__global__ void k(s *x) { }", "2:19: 's' is a type of the text's own"},

@@ -701,6 +701,8 @@ typedef struct fl_kernel_info {
     bool prints;          /* the kernel calls printf */
     const char *compiled; /* what of the text a compiler gets: the kernel and what it names, in their lines; of
                            * fl_kernel_read alone */
+    int32_t bytes[FL_MAX_PARAMETERS]; /* of an element, where no dtype has the array's type, which is its bytes, u8:
+                                       * short *, a struct of several types; else 0 */
 } fl_kernel_info;
 
 /* An argument of a launch: an array for a pointer; for a number `integer` or, where its type is float or double,
@@ -719,7 +721,7 @@ typedef struct fl_argument {
  * with or without extern "C", which it gets if it lacks it. Its parameters are numbers, and pointers to them for
  * arrays: float * is f32, double * f64, int * and unsigned * i32, long * and unsigned long * i64, uint8_t *, char * and
  * bool * u8; float4 * and the like have elements of f32, f64 or i32. So has a pointer to a struct whose members are
- * numbers of one type; other structs of numbers are their bytes, u8. `defines` are macros, "NAME" or "NAME=VALUE", NULL
+ * numbers of one type; short * and other structs of numbers are their bytes, u8. `defines` are macros, "NAME" or "NAME=VALUE", NULL
  * ends them; it may be NULL. The functions of math.h and the fixed-width integers are there without #include. The text
  * may be a file for nvcc or hipcc: the compiler gets the kernel and what it names, and no headers, host functions or
  * launches. The macro FLYNN_WARP=64 lets an emulated GPU have warps of 64 threads; usual are 32.

@@ -37,6 +37,7 @@ static void describe(const core_kernel_signature *signature, fl_kernel_info *inf
     for (int i = 0; i < signature->count; i++) {
         const core_parameter *p = &signature->parameters[i];
         info->parameters[i] = (fl_parameter){p->name, p->dtype, p->is_array, p->is_constant};
+        info->bytes[i] = p->is_bytes ? p->lanes : 0;
     }
 }
 

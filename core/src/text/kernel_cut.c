@@ -4,6 +4,7 @@
  * each in its place, the rest blank.
  */
 #include "kernel_cut.h"
+#include "kernel_branches.h"
 #include "kernel_rewrite.h"
 #include "text_functions.h"
 #include "device/status.h"
@@ -144,109 +145,46 @@ static fl_status choose(kernel_cut *cut, const char *entry, core_text_error *err
     return cut->kernel < 0 ? fail_of_entry(cut, entry, error) : FL_OK;
 }
 
-/* ------------------------------------------------------------------------------------------------ templates ---- */
+/* ------------------------------------------------------------------------------------------------- reading ---- */
 
-static void append(char to[CUT_VALUE], const core_token *token)
+/* Reads the text as it is or, where its brackets do not match so, with those of one branch of each #if. */
+static fl_status read_definitions(kernel_cut *cut, const char *text, core_text_error *error)
 {
-    const size_t used = strlen(to);
+    core_definition_reader reader = {.take_include = take_include, .user = cut, .is_cxx = true};
+    fl_status status = core_definitions_read(text, &reader, &cut->clean, error);
+    char *counted = NULL;
 
-    snprintf(to + used, CUT_VALUE - used, "%s%.*s", used ? " " : "", (int)token->length, token->at);
-}
-
-/* Takes the next argument of "float, 16>". */
-static void next_argument(const char **arguments, char value[CUT_VALUE])
-{
-    const char *at = *arguments + strspn(*arguments, " ");
-    size_t length = strcspn(at, ",>");
-
-    *arguments = at[length] == ',' ? at + length + 1 : at + length;
-    while (length > 0 && at[length - 1] == ' ')
-        length--;
-    snprintf(value, CUT_VALUE, "%.*s", (int)length, at);
-}
-
-static fl_status settle_template(kernel_cut *cut, cut_parameter *p, const core_token *end, const char **arguments,
-                                 core_text_error *error)
-{
-    const core_item *item = &cut->file.items[cut->kernel];
-
-    if (p->name.length == 0 || (!p->is_type && !*p->words))
-        return fail_at(end, error, "a parameter of a template that is neither a type nor a number");
-    if (*arguments && **arguments && **arguments != '>')
-        next_argument(arguments, p->value);
-    if (!*p->value)
-        return core_source_fail(error, p->name.line, p->name.column,
-                                "%.*s is a template, and nothing says what %.*s is: --entry='%.*s<%s>' does",
-                                (int)(item->name.length < CORE_NAME_SIZE ? item->name.length : 0), item->name.at,
-                                (int)(p->name.length < CORE_NAME_SIZE ? p->name.length : 0), p->name.at,
-                                (int)(item->name.length < CORE_NAME_SIZE ? item->name.length : 0), item->name.at,
-                                p->is_type ? "float" : "16");
-    if (strpbrk(p->value, ";{}()#\\\"'\n\r"))
-        return fail_at(&p->name, error, "an argument of a template is the name of a type, or a number");
-    cut->template_count++;
-    return FL_OK;
-}
-
-/* template <typename T, int N = 16>: what each is. */
-static fl_status read_template(kernel_cut *cut, const char *arguments, core_text_error *error)
-{
-    const core_item *item = &cut->file.items[cut->kernel];
-    core_reader reader = item->start;
-    core_token token = {0};
-    cut_parameter *p = &cut->template[0];
-    bool has_default = false;
-    fl_status status = FL_OK;
-
-    if (item->template_at.length == 0)
-        return arguments ? fail_at(&item->name, error, "this kernel is not a template: --entry=NAME chooses it")
-                         : FL_OK;
-    if (item->template_end.length == 0)
-        return fail_at(&item->template_at, error, "a '<' is missing after it");
-    while (status == FL_OK && !core_token_is(&token, "<"))
-        status = core_token_next_of_code(&reader, &token, error);
-    while (status == FL_OK && token.at < item->template_end.at) {
-        status = core_token_next_of_code(&reader, &token, error);
-        if (core_token_is(&token, ",") || token.at >= item->template_end.at) {
-            status = settle_template(cut, p, &token, &arguments, error);
-            if (status == FL_OK && cut->template_count == CUT_MOST_TEMPLATE)
-                return fail_at(&token, error, "a template of too many parameters");
-            p = &cut->template[cut->template_count];
-            has_default = false;
-        } else if (core_token_is(&token, "=")) {
-            has_default = true;
-        } else if (has_default) {
-            append(p->value, &token);
-        } else if (core_token_is_one_of(&token, "typename", "class", NULL)) {
-            p->is_type = true;
-        } else if (token.kind == CORE_TOKEN_NAME) {
-            if (p->name.length > 0)
-                append(p->words, &p->name);
-            p->name = token;
-        }
-    }
+    if (status != FL_E_SOURCE || core_branches_hide(text, &counted) != FL_OK)
+        return status == FL_E_SOURCE ? FL_E_MEMORY : status;
+    cut->hides = reader.hides = counted != NULL;
+    cut->include_count = 0;
+    if (counted)
+        status = core_definitions_read(counted, &reader, &cut->clean, error);
+    free(counted);
     return status;
 }
 
 fl_status cut_begin(kernel_cut *cut, const char *text, const char *entry, core_text_error *error)
 {
-    core_definition_reader reader = {.take_include = take_include, .user = cut, .is_cxx = true};
     const char *arguments;
     core_token token = {0};
     core_reader words;
-    fl_status status = core_definitions_read(text, &reader, &cut->clean, error);
+    fl_status status = read_definitions(cut, text, error);
 
     if (status == FL_OK)
-        status = core_file_read(&cut->file, cut->clean, error);
+        status = core_file_read(&cut->file, cut->clean, cut->hides, error);
     if (status == FL_OK)
         status = choose(cut, entry, error, &arguments);
     if (status == FL_OK)
-        status = read_template(cut, arguments, error);
+        status = cut_read_template(cut, arguments, error);
     if (status != FL_OK)
         return status;
     words = cut->file.items[cut->kernel].start;
     for (bool returns = false; status == FL_OK && token.at < cut->file.items[cut->kernel].name.at;) {
         status = core_token_next_of_code(&words, &token, error);
         returns = returns || core_token_is(&token, "void");
+        if (core_token_is(&token, "template") && token.at != cut->file.items[cut->kernel].template_at.at)
+            return fail_at(&token, error, "a kernel has one template alone");
         if (token.at == cut->file.items[cut->kernel].name.at && !returns)
             return fail_at(&token, error, "a kernel returns void");
     }
@@ -255,7 +193,17 @@ fl_status cut_begin(kernel_cut *cut, const char *text, const char *entry, core_t
 
 /* ------------------------------------------------------------------------------------------------- cutting ---- */
 
-/* Blanks code, and keeps directives, because these may stand within it: an #if there ends elsewhere. */
+/* Returns whether the token is a directive that must stay, because an #if in blank text may end elsewhere. What the
+ * host's part says by #error, as unfinished exercises do, is not of the kernel. */
+static bool is_kept_directive(const core_token *token)
+{
+    char words[16];
+    const char *const word = token->kind == CORE_TOKEN_DIRECTIVE ? core_directive(token, words, sizeof words) : "error";
+
+    return strncmp(word, "error", 5) != 0 && strncmp(word, "warning", 7) != 0;
+}
+
+/* Blanks code, and keeps directives. */
 static void blank(char *clean, core_reader reader, const char *at, const char *end)
 {
     core_text_error unused;
@@ -264,7 +212,7 @@ static void blank(char *clean, core_reader reader, const char *at, const char *e
 
     for (bool more = true; more;) {
         more = core_token_next(&reader, &token, &unused) == FL_OK && token.kind != CORE_TOKEN_END && token.at < end;
-        if (more && token.kind != CORE_TOKEN_DIRECTIVE)
+        if (more && !is_kept_directive(&token))
             continue;
         const char *to = more ? token.at : end;
         for (char *c = clean + (from - clean); c < to; c++)
@@ -401,6 +349,21 @@ static void write_using(FILE *to, const kernel_cut *cut, int scope)
         fprintf(to, "%.*s::", (int)cut->file.scopes[scope].name.length, cut->file.scopes[scope].name.at);
 }
 
+/* A hidden bracket belongs to an item that is kept, or to nothing. */
+static void blank_hidden(const kernel_cut *cut)
+{
+    char *from = cut->clean;
+
+    for (int i = 0; i < cut->file.count; i++) {
+        const core_item *item = &cut->file.items[i];
+        if (item->kind == CORE_ITEM_MACRO || !item->is_kept)
+            continue;
+        core_branches_blank(from, item->at);
+        from = cut->clean + (item->end - cut->clean);
+    }
+    core_branches_blank(from, from + strlen(from));
+}
+
 fl_status cut_end(kernel_cut *cut)
 {
     const core_item *kernel = &cut->file.items[cut->kernel];
@@ -416,6 +379,8 @@ fl_status cut_end(kernel_cut *cut)
     if (!to)
         return status == FL_OK ? core_fail(FL_E_MEMORY, "out of host memory") : status;
     describe(cut);
+    if (cut->hides)
+        blank_hidden(cut);
     for (int i = 0; i < cut->file.count; i++) {
         const core_item *item = &cut->file.items[i];
         const bool chosen = is_chosen(cut, i);
@@ -458,5 +423,7 @@ fl_status cut_end(kernel_cut *cut)
     }
     if (fclose(to) != 0 || !cut->compiled)
         return core_fail(FL_E_MEMORY, "out of host memory");
+    if (cut->hides)
+        core_branches_show(cut->compiled);
     return FL_OK;
 }

@@ -18,6 +18,7 @@ typedef struct cut_parameter {
 
 typedef struct kernel_cut {
     char *clean;
+    bool hides; /* brackets of further branches are hidden in it: core_branches_show */
     core_file file;
     int kernel; /* the kernel's number among the items */
     cut_parameter template[CUT_MOST_TEMPLATE];
@@ -34,6 +35,10 @@ fl_status cut_begin(kernel_cut *cut, const char *text, const char *entry, core_t
 /* Blanks what the kernel does not need, and writes the results. */
 fl_status cut_end(kernel_cut *cut);
 void cut_free(kernel_cut *cut);
+
+/* kernel_template.c: finds what each parameter of template <typename T, int N = 16> is: by the arguments "float, 16>"
+ * (NULL: none), else by its default. */
+fl_status cut_read_template(kernel_cut *cut, const char *arguments, core_text_error *error);
 
 /* Finds what a name of a type stands for: the words from *from to *end. false: the item is not such a name. */
 bool cut_alias(const core_item *item, const core_token *name, core_reader *from, const char **end);

@@ -366,21 +366,22 @@ static int by_name(const void *a, const void *b)
     return x->length != y->length ? (x->length < y->length ? -1 : 1) : (x->item > y->item) - (x->item < y->item);
 }
 
-fl_status core_file_read(core_file *file, const char *text, core_text_error *error)
+fl_status core_file_read(core_file *file, const char *text, bool hides, core_text_error *error)
 {
     item_reader r = {.error = error, .scope = -1};
     core_token token = nothing;
     fl_status status = FL_OK;
 
     core_reader_start(&r.reader, text);
+    r.reader.hides = hides;
     while (status == FL_OK) {
         const core_reader start = r.reader;
         status = core_token_next(&r.reader, &token, error);
         if (status != FL_OK || token.kind == CORE_TOKEN_END)
             break;
         r.item = (core_item){.start = start};
-        if (core_token_is(&token,
-                          "#")) /* after a joined line: would be a directive where a line is written before it */
+        /* After a joined line: it would be a directive where a line is written before it. */
+        if (core_is_late_hash(&token))
             status = core_source_fail(error, token.line, token.column, "a '#' that does not start its line");
         else if (token.kind == CORE_TOKEN_DIRECTIVE)
             status = read_macro(&r, &token);
@@ -443,7 +444,7 @@ static void push(core_file *file, int item, int *pending, int *count)
 static void keep_named(core_file *file, const core_item *item, int *pending, int *count)
 {
     core_text_error unused;
-    core_token token, next;
+    core_token token, next, before[3] = {{0}}; /* the last three before it */
     core_reader reader = item->start;
 
     if (core_token_next(&reader, &token, &unused) != FL_OK)
@@ -451,12 +452,17 @@ static void keep_named(core_file *file, const core_item *item, int *pending, int
     while (token.kind != CORE_TOKEN_END && token.at < item->end) {
         if (core_token_next(&reader, &next, &unused) != FL_OK)
             return;
-        const core_defined *d = token.kind == CORE_TOKEN_NAME ? core_file_find(file, &token) : NULL;
+        const bool is_of_groups = core_token_is(&before[2], ":") && core_token_is(&before[1], ":") &&
+                                  core_token_is_one_of(&before[0], "cg", "cooperative_groups", NULL);
+        const core_defined *d = token.kind == CORE_TOKEN_NAME && !is_of_groups ? core_file_find(file, &token) : NULL;
         for (int same = 0;
              d && same < MOST_OF_A_NAME && d < file->names + file->name_count && core_defined_is(d, &token);
              d++, same++)
             if (is_meant(&file->items[d->item], &next))
                 push(file, d->item, pending, count);
+        before[0] = before[1];
+        before[1] = before[2];
+        before[2] = token;
         token = next;
     }
 }

@@ -50,8 +50,9 @@ typedef struct core_file {
     int name_count, name_room;
 } core_file;
 
-/* Reads a text that core_definitions_read has checked. FL_E_MEMORY, FL_E_SOURCE. After any result: core_file_free. */
-fl_status core_file_read(core_file *file, const char *text, core_text_error *error);
+/* Reads a text that core_definitions_read has checked; `hides` is core_reader's. FL_E_MEMORY, FL_E_SOURCE. After any
+ * result: core_file_free. */
+fl_status core_file_read(core_file *file, const char *text, bool hides, core_text_error *error);
 void core_file_free(core_file *file);
 
 /* The first of the names that equal the token, up to `file->names + file->name_count`; NULL: none does. */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "kernel_signature.h"
+#include "kernel_branches.h"
 #include "kernel_cut.h"
 #include "kernel_refused.h"
 #include "kernel_rewrite.h"
@@ -81,14 +82,21 @@ static fl_status add_word(parameter_reader *p, const kernel_cut *cut, const core
     return FL_OK;
 }
 
-/* The dtype of the elements that a pointer points to. */
-static bool dtype_of_elements(const core_type_layout *layout, fl_dtype *dtype)
+/* Finds the dtype of the elements that a pointer points to. No dtype has two bytes: short * is an array of bytes, as a
+ * struct of several types is. */
+static void find_elements(core_parameter *parameter, const kernel_type *type)
 {
+    core_type_layout *layout = &parameter->layout;
+
+    parameter->is_bytes = type->is_mixed || layout->size == 2;
+    if (layout->size == 2) {
+        parameter->lanes *= 2;
+        *layout = (core_type_layout){.size = 1, .is_unsigned = true};
+    }
     if (layout->is_real)
-        *dtype = layout->size == 4 ? FL_F32 : FL_F64;
+        parameter->dtype = layout->size == 4 ? FL_F32 : FL_F64;
     else
-        *dtype = layout->size == 1 ? FL_U8 : layout->size == 4 ? FL_I32 : FL_I64;
-    return layout->size != 2;
+        parameter->dtype = layout->size == 1 ? FL_U8 : layout->size == 4 ? FL_I32 : FL_I64;
 }
 
 /* Makes a parameter of what was read. */
@@ -112,8 +120,8 @@ static fl_status settle(const parameter_reader *p, const kernel_cut *cut, const 
     parameter->lanes = p->type.lanes > 0 ? p->type.lanes : 1;
     if (!parameter->is_array)
         core_type_dtype(&p->type.words, &parameter->dtype, &is_bool);
-    else if (!dtype_of_elements(&parameter->layout, &parameter->dtype))
-        return fail_at(first, error, "no array has elements of two bytes: use int, or uint8_t");
+    else
+        find_elements(parameter, &p->type);
     return FL_OK;
 }
 
@@ -234,6 +242,8 @@ fl_status core_kernel_signature_read(const char *text, const char *entry, core_k
     if (status != FL_OK)
         free(cut->compiled);
     if (status == FL_OK) {
+        if (cut->hides)
+            core_branches_show(cut->clean);
         *clean = cut->clean;
         signature->compiled = cut->compiled;
         signature->written = find_written(cut, signature);

@@ -12,6 +12,7 @@ typedef struct core_parameter {
     fl_dtype dtype;
     core_type_layout layout; /* layout of a number, or of the numbers in an array */
     int lanes;               /* numbers in an element of an array: 4 in a float4 */
+    bool is_bytes;           /* no dtype has the elements: the numbers are their bytes */
 } core_parameter;
 
 typedef struct core_kernel_signature {

@@ -108,7 +108,7 @@ static bool next_of(members *m, core_token *token)
 /* Places `count` elements behind the members before. */
 static bool place(members *m, const kernel_type *type, int64_t count)
 {
-    enum { MOST = 1 << 20, WIDEST = 16 };
+    enum { MOST = 1 << 28, WIDEST = 16 };
     core_type_layout number;
     int64_t size;
     int alignment;
@@ -142,18 +142,67 @@ static bool skip_declaration(members *m, core_token *token)
     return true;
 }
 
+/* Finds the number that a token is, or that a name of the text's stands for: #define N 16, const int N = (1 << 4);
+ * 0: none. */
+static int64_t number_of(const members *m, const core_token *token)
+{
+    core_text_error unused;
+    core_token word = *token;
+    core_reader reader;
+    int64_t number = 0;
+
+    if (token->kind == CORE_TOKEN_NAME) {
+        const core_defined *d = core_file_find(&m->cut->file, token);
+        const core_item *item = d ? &m->cut->file.items[d->item] : NULL;
+        if (!item || (item->kind != CORE_ITEM_MACRO && item->kind != CORE_ITEM_VARIABLE))
+            return 0;
+        reader = item->start;
+        for (bool is_name = false, found = item->kind == CORE_ITEM_MACRO; !found;) {
+            if (core_token_next(&reader, &word, &unused) != FL_OK || word.kind == CORE_TOKEN_END ||
+                word.at >= item->end)
+                return 0;
+            found = is_name && core_token_is(&word, "=");
+            is_name = equals(&word, token);
+        }
+        do
+            if (core_token_next(&reader, &word, &unused) != FL_OK || word.at >= item->end)
+                return 0;
+        while (core_token_is(&word, "("));
+        number = word.kind == CORE_TOKEN_NUMBER ? strtoll(word.at, NULL, 0) : 0;
+        if (core_token_next(&reader, &word, &unused) == FL_OK && word.at < item->end &&
+            core_token_is_one_of(&word, "<<", "*", NULL)) {
+            core_token second = {0};
+            const bool shifts = core_token_is(&word, "<<");
+            if (core_token_next(&reader, &second, &unused) != FL_OK || second.kind != CORE_TOKEN_NUMBER)
+                return 0;
+            const int64_t by = strtoll(second.at, NULL, 0);
+            if (by < 0 || by > (shifts ? 30 : 1 << 30) || number > 1 << 30)
+                return 0;
+            number = shifts ? number << by : number * by;
+            if (core_token_next(&reader, &word, &unused) != FL_OK)
+                return 0;
+        }
+        return word.kind == CORE_TOKEN_END || word.at >= item->end || core_token_is_one_of(&word, ")", ",", ";", NULL)
+                   ? number
+                   : 0;
+    }
+    return token->kind == CORE_TOKEN_NUMBER ? strtoll(token->at, NULL, 0) : 0;
+}
+
 /* Reads "[2][3]" and an initial value, up to the "," or ";" after them. *count: elements. */
 static bool read_extent(members *m, core_token *token, int64_t *count)
 {
-    enum { MOST = 1 << 20 };
+    enum { MOST = 1 << 28 };
     core_text_error unused;
 
     for (*count = 1; core_token_is(token, "[");) {
         core_token number;
-        if (!next_of(m, &number) || number.kind != CORE_TOKEN_NUMBER || !next_of(m, token) ||
-            !core_token_is(token, "]") || !next_of(m, token))
+        if (!next_of(m, &number) || !next_of(m, token) || !core_token_is(token, "]") || !next_of(m, token))
             return false;
-        *count *= strtoll(number.at, NULL, 0);
+        const int64_t extent = number_of(m, &number);
+        if (extent <= 0 || extent > MOST)
+            return false;
+        *count *= extent;
         if (*count <= 0 || *count > MOST)
             return false;
     }
@@ -243,6 +292,7 @@ static bool add_struct(kernel_type *p, const kernel_cut *cut, const core_item *i
         number.size = 1;
     }
     p->words = m.words;
+    p->is_mixed = m.is_mixed;
     p->lanes = (int)(m.bytes / number.size);
     p->alignment = m.alignment;
     return m.bytes % number.size == 0;

@@ -11,6 +11,7 @@ typedef struct kernel_type {
     core_type words;  /* of the numbers in it */
     int lanes;        /* how many of them a vector (float4) or a struct has; 0: it is a number */
     int alignment;    /* bytes, of a struct; else 0 */
+    bool is_mixed;    /* a struct whose numbers have several types: its lanes are its bytes */
     int pointers;     /* stars */
     int structs;      /* that were read for it: of more than a few none is taken, so that the time stays linear */
     bool is_constant; /* what the pointer points to */

@@ -34,6 +34,18 @@ static void blank(text_reader *t, const core_token *token)
             at[i] = ' ';
 }
 
+/* Makes a token blank, after which the reader stands. A '#' there would then start its line, and a directive. */
+static fl_status blank_before(text_reader *t, core_reader ahead, const core_token *token)
+{
+    core_text_error unused;
+    core_token next;
+
+    if (core_token_next(&ahead, &next, &unused) == FL_OK && core_is_late_hash(&next))
+        return fail_at(t, &next, "a '#' that does not start its line");
+    blank(t, token);
+    return FL_OK;
+}
+
 /* ------------------------------------------------------------------------------------------- directives ---- */
 
 /* `at` stands after "include". */
@@ -58,13 +70,8 @@ static fl_status fail_of_include(text_reader *t, const core_token *token)
 static fl_status read_directive(text_reader *t, const core_token *token)
 {
     char words[64]; /* longer than every known include */
-    const char *word = words;
-    size_t length;
-
-    core_token_words(token, words, sizeof words);
-    word += *word == '#' ? 1 : 2;
-    word += *word == ' ';
-    length = strspn(word, "abcdefghijklmnopqrstuvwxyz_");
+    const char *const word = core_directive(token, words, sizeof words);
+    const size_t length = strspn(word, "abcdefghijklmnopqrstuvwxyz_");
     if ((length == 4 && strncmp(word, "line", 4) == 0) || (*word >= '0' && *word <= '9'))
         return fail_at(t, token, "#line would move the places of errors: leave it out");
     if ((strncmp(word, "error", 5) == 0 || strncmp(word, "warning", 7) == 0) &&
@@ -114,9 +121,8 @@ static fl_status open_brace(text_reader *t, const core_token *brace)
         core_token_next_of_code(&reader, &second, t->error) == FL_OK && second.kind == CORE_TOKEN_TEXT &&
         reader.at < brace->at && core_token_next_of_code(&reader, &first, t->error) == FL_OK && first.at == brace->at) {
         t->file_level++;
-        blank(t, brace);
         t->item = t->reader;
-        return FL_OK;
+        return blank_before(t, t->reader, brace);
     }
     if (!t->to->take || !begins_body(t->item, brace, &definition.name))
         return FL_OK;
@@ -140,6 +146,7 @@ static fl_status open_bracket(text_reader *t, const core_token *token)
 static fl_status close_bracket(text_reader *t, const core_token *token)
 {
     const core_token *opened;
+    fl_status status = FL_OK;
 
     if (t->depth == 0)
         return core_source_fail(t->error, token->line, token->column, "'%c' closes nothing", *token->at);
@@ -154,11 +161,11 @@ static fl_status close_bracket(text_reader *t, const core_token *token)
         if (core_token_next_of_code(&item, &first, t->error) == FL_OK && first.at != token->at)
             return fail_at(t, token, "a ';' is missing before it");
         t->file_level--;
-        blank(t, token);
+        status = blank_before(t, t->reader, token);
     }
     if (t->depth == t->file_level && *token->at == '}')
         t->item = t->reader;
-    return FL_OK;
+    return status;
 }
 
 static fl_status read_mark(text_reader *t, const core_token *token)
@@ -173,16 +180,16 @@ static fl_status read_mark(text_reader *t, const core_token *token)
 }
 
 /* extern "C", which compilers of C do not know. */
-static void blank_linkage(text_reader *t, const core_token *word)
+static fl_status blank_linkage(text_reader *t, const core_token *word)
 {
     core_text_error unused;
     core_reader ahead = t->reader;
     core_token language;
 
     if (core_token_next_of_code(&ahead, &language, &unused) != FL_OK || !core_token_is(&language, "\"C\""))
-        return;
+        return FL_OK;
     blank(t, word);
-    blank(t, &language);
+    return blank_before(t, ahead, &language);
 }
 
 static fl_status read_text(text_reader *t)
@@ -196,7 +203,7 @@ static fl_status read_text(text_reader *t)
         } else if (token.kind == CORE_TOKEN_MARK) {
             status = read_mark(t, &token);
         } else if (core_token_is(&token, "extern")) {
-            blank_linkage(t, &token);
+            status = blank_linkage(t, &token);
         }
         if (token.kind == CORE_TOKEN_TEXT &&
             (memmem(token.at, token.length, ".incbin", 7) ||
@@ -225,6 +232,7 @@ static fl_status read_whole(text_reader *t)
     if (length > CORE_MOST_TEXT)
         return core_source_fail(t->error, 1, 1, "a text of more than %d bytes", CORE_MOST_TEXT);
     core_reader_start(&t->reader, t->text);
+    t->reader.hides = t->to->hides;
     if (strncmp(t->text, "\xef\xbb\xbf", 3) == 0) { /* an editor's mark of UTF-8 */
         t->reader.at += 3;
         memset(t->clean, ' ', 3);

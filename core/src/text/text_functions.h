@@ -20,6 +20,7 @@ typedef struct core_definition_reader {
     /* Takes each include of another header, which becomes blank; NULL: such an include is an error. */
     void (*take_include)(void *user, const char *words);
     void *user;
+    bool hides;  /* core_reader's */
     bool is_cxx; /* the text is of C++, not of C */
     bool loops;  /* out: the text has for, while, do or goto */
 } core_definition_reader;

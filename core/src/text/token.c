@@ -123,6 +123,9 @@ static fl_status skip_blanks(core_reader *r, core_text_error *error)
             r->fresh = true;
         } else if (*r->at && strchr(" \t\r\v\f", *r->at)) {
             r->at++;
+        } else if (r->hides && *r->at && strchr(CORE_HIDDEN, *r->at)) {
+            r->at++;
+            r->fresh = false;
         } else if (r->at[0] == '/' && r->at[1] == '/') {
             skip_to_line_end(r);
         } else if (r->at[0] == '/' && r->at[1] == '*') {
@@ -307,6 +310,18 @@ void core_token_words(const core_token *token, char *words, size_t size)
             words[used++] = ' ';
     }
     words[used] = '\0';
+}
+
+const char *core_directive(const core_token *token, char *words, size_t size)
+{
+    core_token_words(token, words, size);
+    words += *words == '#' ? 1 : 2;
+    return words + (*words == ' ');
+}
+
+bool core_is_late_hash(const core_token *token)
+{
+    return token->kind == CORE_TOKEN_MARK && (*token->at == '#' || (token->at[0] == '%' && token->at[1] == ':'));
 }
 
 bool core_token_is(const core_token *token, const char *text)

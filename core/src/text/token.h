@@ -26,8 +26,12 @@ typedef struct core_reader {
     int line;
     bool fresh;    /* only blanks and comments precede it on this line: a # starts a directive */
     bool splits;   /* a backslash that ends a line has split a token, which the next call reports */
+    bool hides;    /* brackets that core_branches_hide has written are passed over as blanks are */
     bool only_cxx; /* a number such as 1'000 was read, or R"(...)": C may see other tokens there */
 } core_reader;
+
+/* What stands for each of ()[]{} where it is hidden. */
+#define CORE_HIDDEN "\1\2\3\4\5\6"
 
 void core_reader_start(core_reader *reader, const char *text);
 
@@ -45,6 +49,11 @@ fl_status core_skip_brackets(core_reader *reader, core_text_error *error);
 /* Copies the start of the token without joins of lines, and with one blank for blanks and comments, as for the words of
  * a directive. */
 void core_token_words(const core_token *token, char *words, size_t size);
+
+/* Copies the start of a directive so; returns what follows its '#'. */
+const char *core_directive(const core_token *token, char *words, size_t size);
+/* Returns whether the token is a '#' that a directive does not start with: another token precedes it on its line. */
+bool core_is_late_hash(const core_token *token);
 
 bool core_token_is(const core_token *token, const char *text);
 /* Returns whether the token is one of the texts. The last one is NULL. */
