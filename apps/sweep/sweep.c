@@ -105,7 +105,7 @@ static const char summary[] =
     "every input, or is less accurate, is never kept.\v"
     "reconstruct -b hip --block=8x8,16x16\tall variants in two blocks\n"
     "sort --size=1k,1M --save\tkeep the fastest for each size\n"
-    "sort -b omp,hip --size=1k,1M --with-copies\tfrom which size a GPU pays\n"
+    "sort -b omp,hip --size=1k,1M --with-copies\tfrom where a GPU pays\n"
     "kernel a.hip b.hip 0:{n} out --let n=9,99\tkernels of your own\n";
 
 typedef struct sweep {
