@@ -630,7 +630,7 @@ def show_picture(option, edges):
 
 def show_characters(_):
     plain, drawn = (Run(["show", "range:1x3", *more]).must().out for more in ((), ("--picture",)))
-    assert "  ..==@@\n" in drawn and "@" not in plain, drawn
+    assert "  ..++@@\n" in drawn and "@" not in plain, drawn
 
 
 def show_each(_):
