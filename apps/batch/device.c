@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "device.h"
 
-#include "run/host_memory.h"
 #include "run/reference.h"
+#include "support/host_memory.h"
 #include "support/fail.h"
 #include "support/memory.h"
 

@@ -4,7 +4,7 @@
  */
 #include "batch.h"
 
-#include "run/host_memory.h"
+#include "support/host_memory.h"
 #include "support/fail.h"
 #include "support/memory.h"
 #include "support/random.h"

@@ -337,6 +337,15 @@ void options_parse(const command_line *command, int argc, char **argv, common_op
         note("FLYNN_RANKS has no effect: this command does not take --ranks");
 }
 
+bool option_measures(const common_options *c)
+{
+    const unsigned measures =
+        (TAKES_TIMING & ~TAKES_MAX_TIME) | TAKES_WRONG_TIMING | TAKES_JSON | TAKES_CSV | TAKES_WIDE | TAKES_COLUMNS;
+
+    return c->set & measures || c->all_backends || c->backend_count > 1 || c->variant_count > 1 ||
+           strcmp(c->variant, "all") == 0;
+}
+
 void options_free(common_options *common)
 {
     free(common->backends);

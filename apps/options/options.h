@@ -39,6 +39,9 @@ void option_refuse_own(const common_options *common, const own_option *options, 
 /* option_refuse for any of command_line.more. */
 void option_refuse_more(const common_options *common, const own_option *options, const char *why);
 
+/* Returns whether an option or a variable asks for a measurement: how passes are timed or shown, or several rows. */
+bool option_measures(const common_options *common);
+
 /* Ends the command if --variant is a list. */
 void option_one_variant(const common_options *common);
 

@@ -79,18 +79,6 @@ static void parse(exercise *e, int argc, char **argv)
         kind->hand_over(e, argv);
 }
 
-/* Returns whether a file of the result is all that is asked for. A kernel of the user's runs several times even then,
- * since passes that differ show its mistakes. */
-static bool wants_result_alone(const exercise *e)
-{
-    const common_options *c = &e->common;
-    const unsigned measures =
-        (TAKES_TIMING & ~TAKES_MAX_TIME) | TAKES_WRONG_TIMING | TAKES_JSON | TAKES_CSV | TAKES_WIDE | TAKES_COLUMNS;
-    const bool one = !c->all_backends && c->backend_count < 2 && c->variant_count < 2 && strcmp(c->variant, "all") != 0;
-
-    return c->output && one && !(c->set & measures) && !e->kind->watched;
-}
-
 /* Refuses what the command line alone shows to be wrong. */
 static void refuse(exercise *e)
 {
@@ -129,7 +117,7 @@ static void refuse(exercise *e)
         kind->settle(e);
     if (group_is_distributed() && kind->distributed_variant)
         distributed_take_variant(c, kind->distributed_variant);
-    e->once = wants_result_alone(e);
+    e->once = c->output && !option_measures(c) && !kind->watched; /* a kernel's passes that differ show its mistakes */
 }
 
 /* Checks, before long work, that every file that is asked for can be written. */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "passes.h"
 #include "distributed.h"
-#include "host_memory.h"
 #include "shape.h"
 
+#include "support/host_memory.h"
 #include "support/fail.h"
 #include "support/lent.h"
 #include "support/memory.h"

@@ -4,9 +4,9 @@
  */
 #include "slice.h"
 
-#include "run/host_memory.h"
 #include "run/passes.h"
 #include "run/results.h"
+#include "support/host_memory.h"
 #include "support/fail.h"
 #include "support/memory.h"
 #include "support/progress.h"

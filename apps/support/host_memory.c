@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "host_memory.h"
 
-#include "support/memory.h"
+#include "memory.h"
 
 #include <stdlib.h>
 
