@@ -456,28 +456,10 @@ static int run(exercise *e)
     return !ok ? EXIT_WRONG_RESULT : e->kind->exit_code ? e->kind->exit_code(e) : EXIT_DONE;
 }
 
-/* Returns whether the arrays are so small that no backend starts threads for them: sums over all pairs of their
- * elements take 10 us. */
-static bool is_small(const exercise *e)
-{
-    enum { SMALL = 1000 };
-    int64_t elements = e->input_count > 0 ? 0 : SMALL;
-
-    for (int i = 0; i < e->input_count && elements < SMALL; i++)
-        elements += host_array_size(&e->inputs[i]);
-    for (int i = 0; i < e->output_count && elements < SMALL; i++) {
-        const output_spec *out = &e->outputs[i];
-        int64_t count = 1;
-        for (int d = 0; d < out->ndim && count < SMALL; d++)
-            count *= out->shape[d];
-        elements += count;
-    }
-    return elements < SMALL;
-}
-
 int exercise_main(const exercise_kind *kind, int argc, char **argv)
 {
     backend_list backends;
+    int64_t elements = 0;
     exercise e;
     int code;
 
@@ -490,7 +472,9 @@ int exercise_main(const exercise_kind *kind, int argc, char **argv)
         backends_keep(&backends, &e.common, kind->name);
     e.backends = &backends;
     prepare(&e, false);
-    if (!is_small(&e))
+    for (int i = 0; i < e.input_count; i++)
+        elements += host_array_size(&e.inputs[i]);
+    if (e.input_count == 0 || elements >= 1000) /* sums over all pairs of fewer take 10 us, on one thread */
         backends_prefer_faster(&backends);
     code = run(&e);
     exercise_free(&e);
