@@ -93,12 +93,17 @@ static void print_histogram(FILE *stream, int width, const host_array *array, co
     static const char *const blocks[] = {" ", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
     static const char *const letters[] = {" ", ".", ":", "-", "=", "+", "*", "#", "@"};
     const char *const *levels = lines_are_utf8() ? blocks : letters;
-    const number_text low = number_of_element(array, s->least), high = number_of_element(array, s->most);
-    const int room = width - (int)strlen(low.text) - (int)strlen(high.text) - 4;
+    number_text low, high;
     array_histogram h = {0};
     int64_t highest = 0;
+    int room;
 
-    if (s->finite >= FEW_ELEMENTS && room >= LEAST_BARS)
+    if (s->finite < FEW_ELEMENTS) /* of no finite element there is no least one */
+        return;
+    low = number_of_element(array, s->least);
+    high = number_of_element(array, s->most);
+    room = width - (int)strlen(low.text) - (int)strlen(high.text) - 4;
+    if (room >= LEAST_BARS)
         h = histogram_of(array, s, room < MOST_BARS ? room : MOST_BARS);
     if (h.bars == 0)
         return;

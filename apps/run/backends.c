@@ -148,8 +148,12 @@ backend_list backends_open_untested(const common_options *options)
         fl_status status = group_is_distributed()
                                ? fl_group_device(group_of_all(), list.open[i].requested, &list.open[i].device)
                                : backend_open(list.open[i].requested, &list.open[i].device);
-        if (status != FL_OK)
+        if (status != FL_OK) {
+            for (int k = 0; k < i; k++)
+                fl_device_close(list.open[k].device);
+            free(list.open);
             fail(exit_code_of(status), "--backend: %s", fl_last_error());
+        }
     }
     return list;
 }

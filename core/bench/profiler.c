@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: MIT */
+#define _GNU_SOURCE 1
 #include "profiler.h"
 
 #include <dlfcn.h>
+#include <link.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -34,14 +37,31 @@ static bool is_profiled(void)
     return getenv("NVTX_INJECTION64_PATH") || getenv("CUDA_INJECTION64_PATH");
 }
 
+static int is_of_file(struct dl_phdr_info *library, size_t size, void *file)
+{
+    const char *const slash = strrchr(library->dlpi_name, '/');
+
+    (void)size;
+    return strcmp(slash ? slash + 1 : library->dlpi_name, file) == 0;
+}
+
+/* Whether a profiler has loaded it. Unlike dlopen with RTLD_NOLOAD this looks for no file. */
+static bool is_loaded(const char *file)
+{
+    char name[64];
+
+    snprintf(name, sizeof name, "%s", file);
+    return dl_iterate_phdr(is_of_file, name) != 0;
+}
+
 bench_profiler bench_profiler_open(void)
 {
     const bool profiled = is_profiled();
     bench_profiler p = {{NULL}};
 
     for (int i = 0; i < BENCH_PROFILER_LIBRARIES; i++)
-        if (!tools[i].nvidia || profiled)
-            p.library[i] = dlopen(tools[i].file, RTLD_NOW | RTLD_LOCAL | (tools[i].nvidia ? 0 : RTLD_NOLOAD));
+        if (tools[i].nvidia ? profiled : is_loaded(tools[i].file))
+            p.library[i] = dlopen(tools[i].file, RTLD_NOW | RTLD_LOCAL);
     return p;
 }
 

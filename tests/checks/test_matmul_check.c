@@ -53,8 +53,10 @@ static void compute(struct sample *x)
         for (int64_t p = 0; p < K; p++) {
             const int64_t in_a = x->transpose_a ? p * M + i : i * K + p;
             const int64_t in_b = n * K * N + (x->transpose_b ? j * K + p : p * N + j);
-            wrapped += integer(&x->a, in_a) * integer(&x->b, in_b);
-            sum += host_array_get(&x->a, in_a) * host_array_get(&x->b, in_b);
+            if (fl_dtype_is_float(x->c.dtype))
+                sum += host_array_get(&x->a, in_a) * host_array_get(&x->b, in_b);
+            else
+                wrapped += integer(&x->a, in_a) * integer(&x->b, in_b);
         }
         if (fl_dtype_is_float(x->c.dtype))
             host_array_set(&x->c, at, sum);

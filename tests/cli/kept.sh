@@ -33,5 +33,8 @@ check "two images were missing" json "$work/out" '[(r["done"], r["already_there"
 check "the others were not touched" test "$(find batch/out ! -newermt 2001-01-02 -name '*.png' | wc -l)" = 4
 check "what was being written is gone" test -z "$(find batch/out -name '.flynn-*')"
 ok "all of it anew" batch batch/in/*.png --keep=3 --output-dir=anew
-check "the same images" diff -r batch/out anew
+check "the same names" test "$(ls batch/out)" = "$(ls anew)"
+for image in anew/*.png; do # which an earlier version compressed in another way
+    ok "the same image $image" show "$image" "batch/out/${image#anew/}"
+done
 summary

@@ -42,7 +42,9 @@ static int64_t size_of(const struct form *f)
 
 static uint64_t integer_of(const struct matrix *matrix, int64_t at)
 {
-    return matrix->dtype == FL_I32 ? (uint64_t)((int32_t *)matrix->data)[at] : (uint64_t)((int64_t *)matrix->data)[at];
+    return matrix->dtype == FL_U8    ? ((uint8_t *)matrix->data)[at]
+           : matrix->dtype == FL_I32 ? (uint64_t)((int32_t *)matrix->data)[at]
+                                     : (uint64_t)((int64_t *)matrix->data)[at];
 }
 
 /* Where a[b, i, p] and b[b, p, j] are stored. */
