@@ -292,6 +292,8 @@ def judge(run, clean):
 EXEMPT = (
     ("OpenBLAS and libgfortran: print lines of their own, exit, raise a signal or crash when they are loaded",
      r"libgfortran|libopenblas", r"dies by signal|exit code (127|4 with)"),
+    ("FFTW: ends the process by an assertion",
+     r"libfftw3", r"dies by signal"),
     ("the dynamic loader: ends the process where thread-local data or its own message find no memory",
      r"__tls_get_addr|_dl_catch_exception|ld-linux|for thread-local data: ABORT", r"exit code 127"),
 )
