@@ -209,6 +209,8 @@ class Run:
 BUSY = re.compile("again on a quiet machine")
 WRITTEN = re.compile(r"^flynn \S+: \S+ is written: ")  # a note on what was there before the failure
 BUSY_ROW = re.compile(r"^~: [^\n]*measure again on a quiet machine[^\n]*\n|^no (?=best of [^\n]*: every row is noisy)", re.MULTILINE)
+# Sentences above and laws below a table, which follow from the times.
+OF_TIMES = re.compile("fastest|no clear winner|noisy, and not ranked| is not the kernel: |^(strong|weak) scaling: ")
 
 
 def shape_of(text):
@@ -223,8 +225,8 @@ def shape_of(text):
         # lines that are ok.
         if lines and re.match("exercise +variants ", lines[0]):
             return sorted(line.split()[:1] for line in lines)
-        return sorted(line.split()[:1] for line in lines
-                      if not re.match(r"\S+ +(library|fft|cache:|compiler:) | +fix: install gcc again|\d+ ok, |(strong|weak) scaling: ", line))
+        return sorted(line.split()[:1] for line in lines if not OF_TIMES.search(line)
+                      and not re.match(r"\S+ +(library|fft|cache:|compiler:) | +fix: install gcc again|\d+ ok, ", line))
     return sorted(document), [
         (r.get("exercise"), r.get("backend"), r.get("check", {}).get("ok")) for r in document.get("results", [])
     ], len(document.get("skipped", []))
