@@ -154,7 +154,8 @@ d = json.load(open("passed.json")); d["results"][0]["disturbed"] = "a cause"; js
 command = d["results"][0]["command"]
 assert not [w for w in """'"${each_option[*]}"'""".split() if w.partition("=")[0] not in [c.partition("=")[0] for c in command]], command'
 ok "are taken from the document" compare --again=passed.json --json
-check "as they were" json "$work/out" '[(r["variant"], r["dtype"], r["disturbed"]) for r in d["results"]] == [("naive", "f64", None)] * 2'
+check "as they were" json "$work/out" '[(r["variant"], r["dtype"]) for r in d["results"]] == [("naive", "f64")] * 2'
+check "and measured" json "$work/out" 'all(r["disturbed"] != "a cause" for r in d["results"])' # its times may vary by themselves
 on_machine busy
 ok "on a busy machine" compare --again=mixed.json --json=still.json --wide
 check "it is noisy again, and the other one the best" json still.json '[(r["place"], r["disturbed"] is None, r["speed_up_disturbed"])
