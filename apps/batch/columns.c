@@ -181,8 +181,8 @@ void batch_add_derived(json_t *batch)
     json_array_foreach(runs, i, run) json_put(run, "speed_up_disturbed", json_boolean(is_speed_up_noisy(runs, run)));
 }
 
-/* "all 6 images are right"; "4 of 6 images are right, 1 failed, 1 existed already". Those that existed already are not
- * looked at. "": none was done. */
+/* "all 6 images are right"; "4 of 6 images are right, 1 failed, 1 existed already". Images that existed already are
+ * not looked at. "": none was done. */
 static cell right_text(const json_t *batch, const json_t *run)
 {
     const double all = row_number(batch, "count"), done = row_number(run, "done"), failed = row_number(run, "failed"),

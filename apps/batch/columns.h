@@ -18,8 +18,8 @@ const char *batch_worker(const json_t *run, const json_t *stage);
 extern const column batch_run_columns[], batch_stage_columns[], batch_law_columns[], batch_memory_columns[];
 /* Rows of a run's `per_rank`. */
 extern const column batch_rank_columns[];
-/* What the runs show: of several ones how many are right and which is the fastest, of one how many images are right and
- * what limits it. A new reference. */
+/* Returns sentences about the runs: for several, how many are right and which is the fastest; for one, how many images
+ * are right and what limits it. A new reference. */
 json_t *batch_sentences(const json_t *batch);
 /* Adds the numbers of runs and stages that follow from others: spread, each_s, bytes_per_s. Older documents lack them.
  */

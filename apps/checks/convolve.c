@@ -164,7 +164,7 @@ static taps taps_of(const int64_t *at, const host_array *image, const host_array
     return t;
 }
 
-/* What the elements are computed of, by threads. */
+/* What threads compute the elements from. */
 typedef struct definition {
     convolve_oracle *oracle;
     host_array image, kernel;
@@ -218,7 +218,7 @@ static taps taps_not_finite(const host_array *kernel, bool border)
     return t;
 }
 
-/* The same data; a signal is a single row. */
+/* The same data as an image: a signal becomes a single row. */
 static host_array as_image(const host_array *array)
 {
     return array->ndim == 1 ? (host_array){array->dtype, 2, {1, array->shape[0], 1, 1}, array->data} : *array;

@@ -17,7 +17,7 @@ typedef struct host_sieve {
     int64_t upto;
     int64_t base_count;
     int64_t *base;
-    bool composite[CHECK_SEGMENT / 2]; /* of the segment's odd numbers */
+    bool composite[CHECK_SEGMENT / 2]; /* whether each odd number of the segment is */
 } host_sieve;
 
 static host_sieve *host_sieve_start(int64_t upto)

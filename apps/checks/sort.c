@@ -21,7 +21,7 @@
 
 enum { PIECE = 1 << 15 }; /* elements, which stay in a cache between the two */
 
-/* What threads find out about an array. */
+/* What threads count in an array, together. */
 typedef struct survey {
     const host_array *array;
     bool orders;               /* asks for `falls`, too */
@@ -77,7 +77,7 @@ static inline __attribute__((always_inline)) void survey_part(survey *s, int64_t
 }
 
 #ifdef __x86_64__
-/* The same loops as vectors that have a product of 64 bits: a third of the time. */
+/* The same loops for vectors, whose instructions multiply 64-bit numbers: they take a third of the time. */
 __attribute__((target("avx512f,avx512dq,prefer-vector-width=512"))) static void
 survey_by_vectors(survey *s, int64_t first, int64_t end)
 {

@@ -9,8 +9,8 @@
 /* An entry of the document's "failed". */
 json_t *compare_failure(const char *exercise, const child_result *r);
 
-/* Calls child_run, and puts into each result how it was run: `command`, the words without those that name backends or
- * bound the time. */
+/* Calls child_run, and adds `command` to each result: the words that it was run with, without those that name backends
+ * or limit the time. */
 child_result compare_run(child_words *words);
 
 /* Returns the document, its noisy rows measured again and in their old places. Options of how long is measured replace

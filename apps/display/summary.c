@@ -98,7 +98,7 @@ static void print_histogram(FILE *stream, int width, const host_array *array, co
     int64_t highest = 0;
     int room;
 
-    if (s->finite < FEW_ELEMENTS) /* of no finite element there is no least one */
+    if (s->finite < FEW_ELEMENTS) /* without a finite element there is no least one */
         return;
     low = number_of_element(array, s->least);
     high = number_of_element(array, s->most);

@@ -11,8 +11,8 @@
  * known, such as where a machine has one node. `sys` is "/sys", but for tests. */
 int machine_node_of(const char *sys, const char *bus_id, cpu_set_t *processors);
 
-/* What sets the clock of the processors that the process may use: "performance", "powersave, schedutil" where they
- * differ; "": not known, such as in a virtual machine. */
+/* The governor, which sets the clock, of the processors that the process may use: "performance", "powersave, schedutil"
+ * where they differ; "": not known, such as in a virtual machine. */
 typedef struct governor_text {
     char text[128];
 } governor_text;

@@ -4,7 +4,7 @@
  */
 #pragma once
 
-#include "words.h"
+#include "sentences.h"
 
 #include "view/columns.h"
 

@@ -397,10 +397,10 @@ static void write_outputs(const exercise *e, const result_list *results)
     if (!path || e->kind->own_output)
         return;
     result = exercise_right_output(results, 0, path);
-    if (result && results->early)
-        early_put(results->early, how);
-    else if (results->early)
-        early_discard(results->early);
+    if (result && results->output)
+        async_output_finish(results->output, how);
+    else if (results->output)
+        async_output_discard(results->output);
     else if (result && group_is_distributed())
         distributed_write(&results->list[0], path);
     else if (result)
@@ -424,7 +424,7 @@ static bool run_keep(exercise *e, choice_list choices, result_list *results)
 
     passes_run(e, choices.list, choices.count, choices.count > 1 && fit_together(e, choices.count), results);
     if (e->once && results->count > 0 && !group_is_distributed() && !e->kind->own_output)
-        results->early = early_start(e->common.output, &results->list[0].results[0]);
+        results->output = async_output_start(e->common.output, &results->list[0].results[0]);
     const bool ok = check_all(e, results, first);
     results_add_rows(results, e, first);
     free(choices.list);

@@ -9,7 +9,7 @@
 #include "verdict.h"
 #include "watch.h"
 
-#include "files/early.h"
+#include "files/async_output.h"
 #include "support/host_array.h"
 
 #include <flynn/flynn.h>
@@ -106,8 +106,8 @@ typedef struct result_list {
     const backend_list *backends;
     int count;
     measurement *list;
-    json_t *rows;      /* in JSON, of the measurements that results_add_rows was given */
-    early_file *early; /* the file of -o, which is written while the result is checked; NULL: it is not */
+    json_t *rows;         /* in JSON, of the measurements that results_add_rows was given */
+    async_output *output; /* the file of -o, which is written while the result is checked; NULL: it is not */
 } result_list;
 
 /* A bit of exercise_kind.distributed, besides a bit for each input. */

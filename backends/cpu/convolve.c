@@ -309,22 +309,7 @@ static const fl_row rows[] = {
 
 CPU_OPERATION(cpu_convolve, rows);
 
-#define FFT_SUMMARY "FFTs of tiles that stay in the cache, by FFTW; the error is relative to the largest sums of a tile"
-
-static const fl_row rows_single[] = {
-    {CPU_ROW(FL_OP_CONVOLVE, "fft", 1u << FL_F32, plan_fft, run_fft_f32, FFT_SUMMARY), .restricted = true,
-     .available = cpu_fftw_ready_single},
-};
-
-static const fl_row rows_double[] = {
-    {CPU_ROW(FL_OP_CONVOLVE, "fft-wide", 1u << FL_F32, plan_fft_wide, run_fft_wide,
-             "the same in f64, and sums that are small against their tile again directly: as accurate as the others"),
-     .available = cpu_fftw_ready_double},
-    {CPU_ROW(FL_OP_CONVOLVE, "fft", 1u << FL_F64, plan_fft, run_fft_f64, FFT_SUMMARY), .restricted = true,
-     .available = cpu_fftw_ready_double},
-};
-
-const cpu_operation CPU_NAME(cpu_convolve_fft_single) = {
-    .rows = rows_single, .count = 1, .found = cpu_fftw_found_single};
-const cpu_operation CPU_NAME(cpu_convolve_fft_double) = {
-    .rows = rows_double, .count = 2, .found = cpu_fftw_found_double};
+CPU_FFT_OPERATIONS(
+    FL_OP_CONVOLVE, cpu_convolve,
+    "FFTs of tiles that stay in the cache, by FFTW; the error is relative to the largest sums of a tile",
+    "the same in f64, and sums that are small against their tile again directly: as accurate as the others")

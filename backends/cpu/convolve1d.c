@@ -211,22 +211,6 @@ static const fl_row rows[] = {
 
 CPU_OPERATION(cpu_convolve1d, rows);
 
-#define FFT_SUMMARY "FFTs of blocks by FFTW; the error is relative to the largest sums"
-
-static const fl_row rows_single[] = {
-    {CPU_ROW(FL_OP_CONVOLVE1D, "fft", 1u << FL_F32, plan_fft, run_fft_f32, FFT_SUMMARY), .restricted = true,
-     .available = cpu_fftw_ready_single},
-};
-
-static const fl_row rows_double[] = {
-    {CPU_ROW(FL_OP_CONVOLVE1D, "fft-wide", 1u << FL_F32, plan_fft_wide, run_fft_wide,
-             "fft in f64, and sums that are small against their block directly: as accurate as tiled"),
-     .available = cpu_fftw_ready_double},
-    {CPU_ROW(FL_OP_CONVOLVE1D, "fft", 1u << FL_F64, plan_fft, run_fft_f64, FFT_SUMMARY), .restricted = true,
-     .available = cpu_fftw_ready_double},
-};
-
-const cpu_operation CPU_NAME(cpu_convolve1d_fft_single) = {
-    .rows = rows_single, .count = 1, .found = cpu_fftw_found_single};
-const cpu_operation CPU_NAME(cpu_convolve1d_fft_double) = {
-    .rows = rows_double, .count = 2, .found = cpu_fftw_found_double};
+CPU_FFT_OPERATIONS(FL_OP_CONVOLVE1D, cpu_convolve1d,
+                   "FFTs of blocks by FFTW; the error is relative to the largest sums",
+                   "fft in f64, and sums that are small against their block directly: as accurate as tiled")

@@ -73,6 +73,24 @@ static inline double cpu_fft_cost(double elements, double log2_of_tile)
     return elements * (log2_of_tile + 4);
 }
 
+/* The variants `fft` and `fft-wide` of an operation, of the file's plan_fft, plan_fft_wide, run_fft_f32, run_fft_f64
+ * and run_fft_wide. Two cpu_operations, NAME_fft_single and NAME_fft_double, because each needs a library of its own.
+ */
+#define CPU_FFT_OPERATIONS(operation, name, summary, wide_summary) \
+    static const fl_row rows_single[] = { \
+        {CPU_ROW(operation, "fft", 1u << FL_F32, plan_fft, run_fft_f32, summary), .restricted = true, \
+         .available = cpu_fftw_ready_single}, \
+    }; \
+    static const fl_row rows_double[] = { \
+        {CPU_ROW(operation, "fft-wide", 1u << FL_F32, plan_fft_wide, run_fft_wide, wide_summary), \
+         .available = cpu_fftw_ready_double}, \
+        {CPU_ROW(operation, "fft", 1u << FL_F64, plan_fft, run_fft_f64, summary), .restricted = true, \
+         .available = cpu_fftw_ready_double}, \
+    }; \
+    const cpu_operation CPU_NAME(name##_fft_single) = { \
+        .rows = rows_single, .count = 1, .found = cpu_fftw_found_single}; \
+    const cpu_operation CPU_NAME(name##_fft_double) = {.rows = rows_double, .count = 2, .found = cpu_fftw_found_double};
+
 /* A tile's numbers: the sums of their squares and of their magnitudes. */
 typedef struct fft_norms {
     double squares, sum;

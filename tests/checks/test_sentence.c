@@ -3,7 +3,7 @@
  * test_sentence.c - what is said above a table of made rows. Medians and quartiles are those of numpy.percentile.
  */
 #include "batch/columns.h"
-#include "laws/words.h"
+#include "laws/sentences.h"
 #include "sweep/show.h"
 #include "view/sentence.h"
 #include "view/json.h"

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * A lock that costs two atomic operations where no other thread wants it: a call takes three, and a mutex costs twice
- * as much. Threads that wait sleep (U. Drepper, "Futexes are tricky", 2011, mutex 2). */
+ *
+ * lock.h - a lock that costs two atomic operations where no other thread wants it: a call takes three locks, and a
+ * mutex costs twice as much. Threads that wait sleep (U. Drepper, "Futexes are tricky", 2011, mutex 2). */
 #ifndef FLYNN_CORE_LOCK_H
 #define FLYNN_CORE_LOCK_H
 

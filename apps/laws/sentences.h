@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * words.h - the points that `flynn laws` measured, and what they show, in words.
+ * sentences.h - the points that `flynn laws` measured, and what they show, in words.
  */
 #pragma once
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "words.h"
+#include "sentences.h"
 
 #include "view/cells.h"
 #include "view/json.h"
