@@ -233,11 +233,11 @@ static bool takes_network(const fl_launch *launch)
  * stay in the caches, and unless several threads are faster. */
 static bool takes_library(const fl_context *context, const fl_sort_args *s)
 {
-    const int64_t n = s->in.shape[0], threads = ((const cpu_device *)context->device)->threads;
+    const cpu_device *device = context->device;
     char why[1];
 
-    return CPU_VECTOR_BITS == 512 && n >= VQSORT_FROM * (int64_t)size_of(s) &&
-           n < (threads > 1 ? VQSORT_BELOW_THREADS : VQSORT_BELOW) / (int64_t)size_of(s) &&
+    return CPU_VECTOR_BITS == 512 && s->in.shape[0] >= VQSORT_FROM * (int64_t)size_of(s) &&
+           s->in.shape[0] < (device->threads > 1 ? VQSORT_BELOW_THREADS : VQSORT_BELOW) / (int64_t)size_of(s) &&
            cpu_highway_ready(NULL, why, sizeof why) == FL_OK;
 }
 

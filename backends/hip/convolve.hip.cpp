@@ -2,26 +2,17 @@
  *
  * convolve.hip.cpp - FL_OP_CONVOLVE on a GPU: which kernel of convolve_kernels.h runs, in which blocks.
  *
- * `auto` and `separable` never ask the host: a first kernel tests the rank and leaves its verdict and the factors in
- * device memory, where the next kernels read it.
+ * A first kernel tests the rank and leaves its verdict and the factors in device memory, where the next kernels read
+ * it, so that the host need not wait. It waits only in `auto` for a large kernel in f32: where that is not of rank one,
+ * an FFT (convolve_fft.hip.cpp) takes its place.
  */
+#include "convolve_fft.hpp"
 #include "convolve_kernels.h"
 
 namespace
 {
 
 /* ---------------------------------------------------------------------------------------- what kernels get ---- */
-
-template <typename T>
-convolution<T> convolution_of(const fl_convolve_args *args)
-{
-    const fl_buffer &image = args->image, &kernel = args->kernel, &out = args->out;
-    return {{static_cast<const T *>(image.data), image.stride[0], image.shape[0], image.shape[1]},
-            {static_cast<const T *>(kernel.data), kernel.stride[0], kernel.shape[0], kernel.shape[1]},
-            {static_cast<T *>(out.data), out.stride[0], out.shape[0], out.shape[1]},
-            args->origin[0] - (kernel.shape[0] - 1),
-            args->origin[1] - (kernel.shape[1] - 1)};
-}
 
 template <typename T>
 matrix<const T> read_only(const matrix<T> &m)
@@ -354,6 +345,25 @@ fl_status launch_separable(const fl_context *context, const fl_convolve_args *ar
     });
 }
 
+/* FFTs are queued by the host, which therefore waits for the verdict. */
+fl_status run_automatic(const fl_context *context, const void *arguments, const fl_launch *launch)
+{
+    const fl_convolve_args *args = static_cast<const fl_convolve_args *>(arguments);
+    const hip_fft_wide &fft = hip_fft_of_images();
+    if (fft.pays(args)) {
+        const hip_device *device = hip_device_of(context);
+        factors<float> f;
+        const fl_status status = launch_rank(context, convolution_of<float>(args).kernel, true, false, &f);
+        if (status != FL_OK)
+            return status;
+        HIP_TRY(device->host, device->number, hipStreamSynchronize(hip_stream_of(context)->queue));
+        if (!hip_stream_of(context)->report->rank_one)
+            return fft.run(context, args, launch);
+    }
+    return (args->out.dtype == FL_F32 ? launch_separable<true, float> : launch_separable<true, double>)(context, args,
+                                                                                                        launch);
+}
+
 /* fl_row.run: one of the above, in the dtype computed in. */
 template <fl_status (*in_f32)(const fl_context *, const fl_convolve_args *, const fl_launch *),
           fl_status (*in_f64)(const fl_context *, const fl_convolve_args *, const fl_launch *)>
@@ -365,8 +375,13 @@ fl_status run(const fl_context *context, const void *arguments, const fl_launch 
 
 const char *chosen(const fl_context *context, const void *arguments, fl_launch *launch)
 {
-    if (!hip_stream_of(context)->report->rank_one)
-        return "tiled";
+    const hip_fft_wide &fft = hip_fft_of_images();
+    if (!hip_stream_of(context)->report->rank_one) {
+        if (!fft.pays(arguments))
+            return "tiled";
+        fft.plan(context->device, arguments, launch);
+        return "fft-wide";
+    }
     const fl_convolve_args *args = static_cast<const fl_convolve_args *>(arguments);
     count_separable(args, tiling_of(static_cast<hip_device *>(context->device), args, launch->block), launch);
     return "separable";
@@ -375,8 +390,9 @@ const char *chosen(const fl_context *context, const void *arguments, fl_launch *
 constexpr uint32_t dtypes = 1u << FL_F32 | 1u << FL_F64;
 
 const fl_row rows[] = {
-    {FL_OP_CONVOLVE, "auto", dtypes, "separable if the GPU finds that the kernel is of rank one, else tiled", plan_auto,
-     run<launch_separable<true, float>, launch_separable<true, double>>, chosen, false, nullptr},
+    {FL_OP_CONVOLVE, "auto", dtypes,
+     "separable if the GPU finds that the kernel is of rank one, else tiled, or in f32 fft-wide for large kernels",
+     plan_auto, run_automatic, chosen, false, nullptr},
     {FL_OP_CONVOLVE, "naive", dtypes, "one thread per output, reads from global memory only", plan_naive,
      run<launch_naive<float>, launch_naive<double>>, nullptr, false, nullptr},
     {FL_OP_CONVOLVE, "tiled", dtypes, "image and kernel in shared memory, several outputs per thread", plan_tiled,

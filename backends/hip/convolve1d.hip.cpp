@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * convolve1d.hip.cpp - FL_OP_CONVOLVE1D on a GPU: which kernel of convolve1d_kernels.h runs, in which blocks. The
- * variant fft is in convolve1d_fft.hip.cpp.
+ * convolve1d.hip.cpp - FL_OP_CONVOLVE1D on a GPU: which kernel of convolve1d_kernels.h runs, in which blocks.
+ * convolve_fft.hip.cpp has the variants by FFT.
  */
 #include "convolve1d_kernels.h"
+#include "convolve_fft.hpp"
 
 namespace
 {
@@ -147,11 +148,30 @@ fl_status run(const fl_context *context, const void *arguments, const fl_launch 
     return (args->out.dtype == FL_F32 ? in_f32 : in_f64)(context, args, launch);
 }
 
+constexpr auto run_tiled = run<launch_tiled<float>, launch_tiled<double>>;
+
+fl_status run_automatic(const fl_context *context, const void *args, const fl_launch *launch)
+{
+    const hip_fft_wide &fft = hip_fft_of_signals();
+    return (fft.pays(args) ? fft.run : run_tiled)(context, args, launch);
+}
+
+const char *chosen(const fl_context *context, const void *args, fl_launch *launch)
+{
+    const hip_fft_wide &fft = hip_fft_of_signals();
+    if (!fft.pays(args))
+        return "tiled";
+    fft.plan(context->device, args, launch);
+    return "fft-wide";
+}
+
 constexpr uint32_t dtypes = 1u << FL_F32 | 1u << FL_F64;
 
 const fl_row rows[] = {
+    {FL_OP_CONVOLVE1D, "auto", dtypes, "tiled, or in f32 fft-wide for long kernels", plan_tiled, run_automatic, chosen,
+     false, nullptr},
     {FL_OP_CONVOLVE1D, "tiled", dtypes, "signal and kernel in shared memory, several outputs per thread in registers",
-     plan_tiled, run<launch_tiled<float>, launch_tiled<double>>, nullptr, false, nullptr},
+     plan_tiled, run_tiled, nullptr, false, nullptr},
     {FL_OP_CONVOLVE1D, "naive", dtypes, "one thread per output, reads from global memory only", plan_naive,
      run<launch_naive<float>, launch_naive<double>>, nullptr, false, nullptr},
 };

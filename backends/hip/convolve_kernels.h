@@ -33,6 +33,18 @@ struct convolution {
     int64_t top, left;
 };
 
+/* fl_convolve_args as the kernels get it. */
+template <typename T>
+convolution<T> convolution_of(const fl_convolve_args *args)
+{
+    const fl_buffer &image = args->image, &kernel = args->kernel, &out = args->out;
+    return {{static_cast<const T *>(image.data), image.stride[0], image.shape[0], image.shape[1]},
+            {static_cast<const T *>(kernel.data), kernel.stride[0], kernel.shape[0], kernel.shape[1]},
+            {static_cast<T *>(out.data), out.stride[0], out.shape[0], out.shape[1]},
+            args->origin[0] - (kernel.shape[0] - 1),
+            args->origin[1] - (kernel.shape[1] - 1)};
+}
+
 /* The part of a kernel that fits in shared memory together with the image under it. */
 struct chunk {
     int rows, columns;

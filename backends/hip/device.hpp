@@ -96,7 +96,7 @@ hip_rows hip_select_rows();
 hip_rows hip_histogram_rows();
 hip_rows hip_svd_rows();
 hip_rows hip_convolve1d_rows();
-hip_rows hip_convolve1d_fft_rows();
+hip_rows hip_convolve_fft_rows();
 
 /* Returns whether the FFT library exists, without loading it; else `why` states the reason, the unavailable variants
  * and the fix. hip_probe calls several functions of this form. */

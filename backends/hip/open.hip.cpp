@@ -265,7 +265,7 @@ void close_libraries(hip_device *device)
 size_t collect_rows(hip_device *device)
 {
     const hip_rows tables[] = {
-        hip_convert_rows(),   hip_convolve_rows(),     hip_convolve1d_rows(), hip_convolve1d_fft_rows(),
+        hip_convert_rows(),   hip_convolve_rows(),     hip_convolve1d_rows(), hip_convolve_fft_rows(),
         hip_copy_rows(),      hip_multiply_add_rows(), hip_primes_rows(),     hip_select_rows(),
         hip_sort_rows(),      hip_elementwise_rows(),  hip_allclose_rows(),   hip_reconstruct_rows(),
         hip_svd_rows(),       hip_map_rows(),          hip_kernel_rows(),     hip_merge_rows(),

@@ -283,7 +283,7 @@ Test(plugins, a_name_loads_that_plugin_alone)
     for (size_t i = 0; fl_variant_get(device, i, &info) == FL_OK; i++)
         cr_expect(info.operation[0] && info.variant[0]);
     fl_device_close(device);
-    static const char *const others[] = {"blas",       "lapack",    "kissfft",      "fftw",   "flynn-omp",
+    static const char *const others[] = {"blas",       "lapack",    "fftw",         "flynn-omp",
                                          "flynn-simd", "flynn-hip", "flynn-aborts", "libgomp"};
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)
         cr_expect(!is_mapped(others[i]), "%s is mapped", others[i]);

@@ -209,8 +209,10 @@ class Run:
 BUSY = re.compile("again on a quiet machine")
 WRITTEN = re.compile(r"^flynn \S+: \S+ is written: ")  # a note on what was there before the failure
 BUSY_ROW = re.compile(r"^~: [^\n]*measure again on a quiet machine[^\n]*\n|^no (?=best of [^\n]*: every row is noisy)", re.MULTILINE)
-# Sentences above and laws below a table, which follow from the times.
-OF_TIMES = re.compile("fastest|no clear winner|noisy, and not ranked| is not the kernel: |^(strong|weak) scaling: ")
+# Sentences above and laws below a table, which follow from the times, as does what --max-time leaves out; the note on a document
+# that was written is left out below one on noisy rows, which names it, too.
+OF_TIMES = re.compile("fastest|no clear winner|noisy, and not ranked| is not the kernel: |^(strong|weak) scaling: |^stopped by --max-time; "
+                      f"|{WRITTEN.pattern}")
 
 
 def shape_of(text):
@@ -294,8 +296,8 @@ def judge(run, clean):
 EXEMPT = (
     ("OpenBLAS and libgfortran: print lines of their own, exit, raise a signal or crash when they are loaded",
      r"libgfortran|libopenblas", r"dies by signal|exit code (127|4 with)"),
-    ("FFTW: ends the process by an assertion",
-     r"libfftw3", r"dies by signal"),
+    ("FFTW and Highway: end the process by an assertion, or by an exception of C++ while they are loaded",
+     r"libfftw3|libhwy", r"dies by signal"),
     ("the dynamic loader: ends the process where thread-local data or its own message find no memory",
      r"__tls_get_addr|_dl_catch_exception|ld-linux|for thread-local data: ABORT", r"exit code 127"),
 )

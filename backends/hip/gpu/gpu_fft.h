@@ -1,22 +1,38 @@
 /* SPDX-License-Identifier: MIT
  *
- * gpu_fft.h - the interface to the vendors' FFT: cuFFT, hipFFT (which calls rocFFT), and for the emulation KissFFT on
+ * gpu_fft.h - the interface to the vendors' FFT: cuFFT, hipFFT (which calls rocFFT), and for the emulation FFTW on
  * the CPU. The libraries are loaded at run time; the declarations here are from their documentation
- * (docs.nvidia.com/cuda/cufft, rocm.docs.amd.com/projects/hipFFT, kiss_fftr.h).
+ * (docs.nvidia.com/cuda/cufft, rocm.docs.amd.com/projects/hipFFT, fftw.org/doc).
  *
  *     gpu_fft fft;
- *     int error = fft.plan(FL_F32, gpu_fft::forward, 4096, 100);   // 0: done
+ *     int error = fft.plan(host, FL_F32, gpu_fft::forward, 256, 512, 100);   // 0: done
  *     error = fft.run(values, stream);
  *
- * transforms 100 rows of 4096 real numbers in place. A row has room for 4098 numbers: its spectrum of 2049 complex
- * numbers. The inverse multiplies by the length.
+ * transforms 100 tiles of 256x512 real numbers in place. A row has room for 514 numbers: its spectrum of 257 complex
+ * numbers. Tiles of one row are transformed in one dimension. The inverse multiplies by the elements of a tile.
  */
 #ifndef FLYNN_HIP_GPU_FFT_H
 #define FLYNN_HIP_GPU_FFT_H
 
 #include "gpu_library.h"
 
-#include <flynn/flynn.h>
+#include <flynn/plugin.h>
+
+/* What the libraries' functions for many transforms ask for, which are alike. */
+struct gpu_fft_layout {
+    int rank, n[2], real[2], complex[2]; /* the dimensions; with what they take in memory */
+    int real_tile, complex_tile;         /* numbers from one tile to the next */
+
+    gpu_fft_layout(int rows, int columns)
+        : rank(rows == 1 ? 1 : 2), n{rows, columns}, real{rows, columns + 2}, complex{rows, columns / 2 + 1},
+          real_tile(rows * (columns + 2)), complex_tile(rows * (columns / 2 + 1))
+    {
+    }
+    int first() const /* of the dimensions */
+    {
+        return 2 - rank;
+    }
+};
 
 #if !defined(GPU_EMULATION)
 
@@ -66,7 +82,7 @@ class gpu_fft
 
     /* Called once, with the device current. Created and made in two steps: hipfftPlanMany loses the plan if it fails.
      */
-    int plan(fl_dtype dtype, direction way, int length, int batch)
+    int plan(const fl_host *, fl_dtype dtype, direction way, int rows, int columns, int batch)
     {
         int (*create)(gpu_fft_handle *);
         int (*make_many)(gpu_fft_handle, int rank, int *n, int *in_embed, int in_stride, int in_distance,
@@ -83,20 +99,23 @@ class gpu_fft
             !library_function(library, GPU_FFT("Destroy"), &destroy, sizeof destroy) ||
             !library_function(library, execute, &execution, sizeof execution))
             return missing;
-        int real_row = length + 2, complex_row = length / 2 + 1;
-        int &in_row = way == forward ? real_row : complex_row, &out_row = way == forward ? complex_row : real_row;
+        gpu_fft_layout layout(rows, columns);
+        int *const real = layout.real + layout.first(), *const complex = layout.complex + layout.first();
+        const bool there = way == forward;
         size_t work;
         const int error = create(&handle);
         if (error != 0)
             return error;
         exec = execution;
-        return make_many(handle, 1, &length, &in_row, 1, in_row, &out_row, 1, out_row, type, batch, &work);
+        return make_many(handle, layout.rank, layout.n + layout.first(), there ? real : complex, 1,
+                         there ? layout.real_tile : layout.complex_tile, there ? complex : real, 1,
+                         there ? layout.complex_tile : layout.real_tile, type, batch, &work);
     }
 
-    int run(void *rows, hipStream_t stream)
+    int run(void *tiles, hipStream_t stream)
     {
         const int error = set_stream(handle, stream);
-        return error != 0 ? error : exec(handle, rows, rows);
+        return error != 0 ? error : exec(handle, tiles, tiles);
     }
 
     static fl_status status(int error)
@@ -109,7 +128,7 @@ class gpu_fft
 
     static bool missing_text(const char *cause, char *why, size_t size)
     {
-        std::snprintf(why, size, "fft of convolve1d is unavailable (%.110s); %s", cause, gpu_fft_cure);
+        std::snprintf(why, size, "fft and fft-wide are unavailable (%.110s); %s", cause, gpu_fft_cure);
         return false;
     }
 
@@ -119,12 +138,10 @@ class gpu_fft
     int (*destroy)(gpu_fft_handle) = nullptr;
 };
 
-/* ----------------------------------------------------------------------------------------------------- KissFFT ---- */
+/* -------------------------------------------------------------------------------------------------------- FFTW ---- */
 
 #else
-#include <new>
-
-constexpr const char *gpu_fft_library = "KissFFT";
+constexpr const char *gpu_fft_library = "FFTW";
 
 class gpu_fft
 {
@@ -137,8 +154,11 @@ class gpu_fft
 
     ~gpu_fft()
     {
-        std::free(configuration);
-        std::free(row);
+        if (!made)
+            return;
+        planner->enter(0, 1, nothing_set, set_nothing);
+        destroy(made);
+        planner->leave();
     }
 
     static bool found(fl_dtype dtype, char *why, size_t size)
@@ -152,28 +172,45 @@ class gpu_fft
         return library_load(file(dtype), cause, sizeof cause) || missing_text(dtype, cause, why, size);
     }
 
-    int plan(fl_dtype dtype, direction way, int length, int batch)
+    int plan(const fl_host *host, fl_dtype dtype, direction way, int rows, int columns, int batch)
     {
-        void *(*make)(int length, int inverse, void *memory, size_t *bytes);
+        void *(*make)(int rank, const int *n, int count, void *in, const int *in_embed, int in_stride, int in_distance,
+                      void *out, const int *out_embed, int out_stride, int out_distance, unsigned flags);
+        const bool single = dtype == FL_F32, there = way == forward;
+        const gpu_fft_layout layout(rows, columns);
+        const int *const real = layout.real + layout.first(), *const complex = layout.complex + layout.first();
         char ignored[1];
         void *const library = library_load(file(dtype), ignored, sizeof ignored);
-        if (!library || !library_function(library, "kiss_fftr_alloc", &make, sizeof make) ||
-            !library_function(library, way == forward ? "kiss_fftr" : "kiss_fftri", &transform, sizeof transform))
+        if (!library ||
+            !library_function(library,
+                              single ? (there ? "fftwf_plan_many_dft_r2c" : "fftwf_plan_many_dft_c2r")
+                                     : (there ? "fftw_plan_many_dft_r2c" : "fftw_plan_many_dft_c2r"),
+                              &make, sizeof make) ||
+            !library_function(library,
+                              single ? (there ? "fftwf_execute_dft_r2c" : "fftwf_execute_dft_c2r")
+                                     : (there ? "fftw_execute_dft_r2c" : "fftw_execute_dft_c2r"),
+                              &execute, sizeof execute) ||
+            !library_function(library, single ? "fftwf_destroy_plan" : "fftw_destroy_plan", &destroy, sizeof destroy))
             return missing;
-        pitch = ((size_t)length + 2) * (dtype == FL_F32 ? sizeof(float) : sizeof(double));
-        rows = batch;
-        configuration = make(length, way == inverse, nullptr, nullptr);
-        row = std::malloc(pitch);
-        return configuration && row ? 0 : no_memory;
+        /* FFTW ends the process if it gets no memory. A plan takes at most some hundred kilobytes, and a tile's room.
+         */
+        void *const room = std::malloc(((size_t)1 << 21) + 4 * sizeof(double) * (size_t)layout.real_tile);
+        std::free(room);
+        if (!room)
+            return no_memory;
+        alignas(64) static char anywhere[64]; /* which is not touched: the plan follows from rules alone */
+        planner = host;
+        planner->enter(0, 1, nothing_set, set_nothing);
+        made = make(layout.rank, layout.n + layout.first(), batch, anywhere, there ? real : complex, 1,
+                    there ? layout.real_tile : layout.complex_tile, anywhere, there ? complex : real, 1,
+                    there ? layout.complex_tile : layout.real_tile, estimate);
+        planner->leave();
+        return made ? 0 : no_memory;
     }
 
-    int run(void *values, hipStream_t)
+    int run(void *tiles, hipStream_t)
     {
-        for (int i = 0; i < rows; i++) {
-            char *const here = static_cast<char *>(values) + i * pitch;
-            std::memcpy(row, here, pitch);
-            transform(configuration, row, here);
-        }
+        execute(made, tiles, tiles);
         return 0;
     }
 
@@ -184,26 +221,36 @@ class gpu_fft
 
   private:
     static constexpr int missing = -1, no_memory = 2;
+    static constexpr unsigned estimate = 1u << 6;
+
+    /* The planner may be called by one thread at a time, whichever plugin that thread is in: the host lets one in. It
+     * has no setting. */
+    static int nothing_set()
+    {
+        return 0;
+    }
+
+    static void set_nothing(int)
+    {
+    }
 
     static bool missing_text(fl_dtype dtype, const char *cause, char *why, size_t size)
     {
-        std::snprintf(why, size, "fft of convolve1d in %s is unavailable (%.110s); %s", dtype == FL_F32 ? "f32" : "f64",
-                      cause,
-                      dtype == FL_F32 ? "install libkissfft-float131"
-                                      : "build github.com/mborgerding/kissfft with -DKISSFFT_DATATYPE=double");
+        std::snprintf(why, size, "%s unavailable (%.120s), install %s",
+                      dtype == FL_F32 ? "fft in f32 is" : "fft in f64 and fft-wide are", cause,
+                      dtype == FL_F32 ? "libfftw3-single3" : "libfftw3-double3");
         return false;
     }
 
     static const char *file(fl_dtype dtype)
     {
-        return dtype == FL_F32 ? "libkissfft-float.so.131 libkissfft-float.so"
-                               : "libkissfft-double.so.131 libkissfft-double.so";
+        return dtype == FL_F32 ? "libfftw3f.so.3" : "libfftw3.so.3";
     }
 
-    void (*transform)(void *configuration, const void *in, void *out) = nullptr;
-    void *configuration = nullptr, *row = nullptr;
-    size_t pitch = 0;
-    int rows = 0;
+    const fl_host *planner = nullptr;
+    void *made = nullptr;
+    void (*execute)(const void *plan, void *in, void *out) = nullptr;
+    void (*destroy)(void *plan) = nullptr;
 };
 
 #endif

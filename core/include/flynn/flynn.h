@@ -408,12 +408,13 @@ FL_API fl_status fl_convolve_shape(const int64_t *image, const int64_t *kernel, 
  *
  * image, kernel: 2-D, any dtype; if one has no elements, those of the result are empty sums, 0, as in SciPy. out: 2-D,
  * of fl_dtype_float_result's dtype and fl_convolve_shape's shape; it shares no memory with the inputs.
- * Variants: naive, tiled, separable; on processors with FFTW fft and, in f32, fft-wide (FFTs of tiles); and reference,
- * the oracle, which is slow and which only `serial` has. `separable` needs a kernel (in mode valid: the smaller input)
+ * Variants: naive, tiled, separable; fft and, in f32, fft-wide, by the FFT of a library, in tiles; and reference, the
+ * oracle, which is slow and which only `serial` has. `separable` needs a kernel (in mode valid: the smaller input)
  * of rank one up to rounding: each element within 32 units of rounding of the product of its factors (2 for each
  * element if it has fewer than 16), and not all elements zero. If not: FL_E_ARGUMENT, on a GPU from the next call that
  * waits. auto uses separable for such kernels, and fft-wide for large ones that are not; infinities and NaN are where
- * naive has them. Error of every variant but fft: at most (elements of the kernel + 32) units of rounding of the same
+ * naive has them. For large kernels in f32, auto of a GPU waits until the stream has tested the rank. Error of every
+ * variant but fft: at most (elements of the kernel + 32) units of rounding of the same
  * sum over absolute values. fft may add 20 (log2 N + 2) u |s| |k| to that, with the u, and for the reasons, of
  * fl_convolve1d: |k| is the sum of the kernel's absolute values, |s| the largest root of the sum of squares of a tile
  * of N elements of the image, and N the product of max(512, 4 times the kernel's elements) of both dimensions. auto
@@ -436,9 +437,9 @@ FL_API fl_status fl_convolve1d_shape(int64_t signal, int64_t kernel, fl_mode mod
  *
  * signal, kernel: 1-D, any dtype, at least one element, which numpy.convolve also asks for. out: 1-D, of
  * fl_dtype_float_result's dtype and fl_convolve1d_shape's length, no memory shared with the inputs. Variants: naive,
- * tiled; fft, by a library's FFT (cuFFT, hipFFT, FFTW; KissFFT in hip-cpu), whose error is relative to the largest sums
- * and not to each, and which on GPUs spreads infinities and NaN: auto does not use it; on processors in f32 fft-wide,
- * fft in f64 with small sums computed directly, which auto uses for long kernels; and reference, the oracle, which is
+ * tiled; fft, by a library's FFT (cuFFT, hipFFT, FFTW), whose error is relative to the largest sums and not to each:
+ * auto does not use it; in f32 fft-wide, fft in f64 with small sums computed directly, which auto uses for long kernels;
+ * and reference, the oracle, which is
  * slow and which only `serial` has. Error of the others: at most (elements of the shorter input + 16) units of rounding
  * of the same sum over absolute values. fft may add, with u a unit of rounding, 20 (log2 N + 2) u |s| |k|, where N =
  * max(65536, 16 times the elements of the shorter input) is the longest transformed block, |k| the sum of the shorter

@@ -11,17 +11,18 @@ static const char brackets[] = "()[]{}", hidden[] = CORE_HIDDEN;
 
 /* The branches of an #if. */
 typedef struct group {
-    int first; /* the first of the brackets that its branches do not match themselves */
-    int branch_count, branch_room;
-    int *branches; /* where the brackets of each branch start */
-    bool is_dead;  /* the present branch is one of #if 0, or the other one of #if 1 */
-    bool is_one;   /* #if 1 */
+    int first;    /* the first of the brackets that its branches do not match themselves */
+    int branch;   /* its first branch */
+    bool is_dead; /* the present branch is one of #if 0, or the other one of #if 1 */
+    bool is_one;  /* #if 1 */
 } group;
 
 typedef struct branch_reader {
     char *text;
     int *unmatched; /* their places in the text: of each branch those that it closes, then those that it opens */
     int count, room;
+    int *branches; /* of all groups that are open: where the brackets of each branch start */
+    int branch_count, branch_room;
     group groups[MOST_GROUPS];
     int depth;
     bool has_hidden, has_failed; /* has_failed: the reading ends */
@@ -60,15 +61,19 @@ static void note(branch_reader *b, int first, int place)
 
 static int present_branch(const branch_reader *b)
 {
-    const group *g = b->depth > 0 ? &b->groups[b->depth - 1] : NULL;
-
-    return g ? g->branches[g->branch_count - 1] : 0;
+    return b->depth > 0 ? b->branches[b->branch_count - 1] : 0;
 }
 
 static void hide(branch_reader *b, int place)
 {
     b->text[place] = hidden[strchr(brackets, b->text[place]) - brackets];
     b->has_hidden = true;
+}
+
+/* Where the brackets of a branch end. */
+static int end_of(const branch_reader *b, int branch)
+{
+    return branch + 1 < b->branch_count ? b->branches[branch + 1] : b->count;
 }
 
 /* The number of brackets from `from` to `end` that close, or that open. */
@@ -89,10 +94,9 @@ static int kept_branch(const branch_reader *b, const group *g, bool closing)
     int first = -1, last = -1, number = 0;
     bool opens = false, equal = true;
 
-    for (int i = 0; i < g->branch_count; i++) {
-        const int from = g->branches[i], end = i + 1 < g->branch_count ? g->branches[i + 1] : b->count;
-        const int count = count_of(b, from, end, closing);
-        opens = opens || count_of(b, from, end, false) > 0;
+    for (int i = g->branch; i < b->branch_count; i++) {
+        const int count = count_of(b, b->branches[i], end_of(b, i), closing);
+        opens = opens || count_of(b, b->branches[i], end_of(b, i), false) > 0;
         if (count == 0)
             continue;
         equal = equal && (first < 0 || count == number);
@@ -108,16 +112,16 @@ static void settle(branch_reader *b, const group *g)
 {
     const int kept[] = {kept_branch(b, g, false), kept_branch(b, g, true)};
 
-    for (int i = 0; i < g->branch_count; i++)
-        for (int k = g->branches[i]; k < (i + 1 < g->branch_count ? g->branches[i + 1] : b->count); k++)
+    for (int i = g->branch; i < b->branch_count; i++)
+        for (int k = b->branches[i]; k < end_of(b, i); k++)
             if (i != kept[closes(b->text[b->unmatched[k]])])
                 hide(b, b->unmatched[k]);
 }
 
 static void end_branch(branch_reader *b)
 {
-    group *g = &b->groups[b->depth - 1];
-    const int first = g->branches[g->branch_count - 1];
+    const group *g = &b->groups[b->depth - 1];
+    const int first = present_branch(b);
 
     for (int i = first; g->is_dead && i < b->count; i++)
         hide(b, b->unmatched[i]);
@@ -126,26 +130,23 @@ static void end_branch(branch_reader *b)
 
 static void begin_branch(branch_reader *b, bool is_dead)
 {
-    group *g = &b->groups[b->depth - 1];
-
-    g->is_dead = is_dead;
-    append(b, &g->branches, &g->branch_count, &g->branch_room, b->count);
+    b->groups[b->depth - 1].is_dead = is_dead;
+    append(b, &b->branches, &b->branch_count, &b->branch_room, b->count);
 }
 
 static void end_group(branch_reader *b)
 {
-    group *g = &b->groups[b->depth - 1];
+    const group *g = &b->groups[b->depth - 1];
 
     end_branch(b);
     const int count = b->count;
     settle(b, g);
     b->depth--;
+    b->branch_count = g->branch;
     b->count = g->first;
     for (int i = g->first; i < count && !b->has_failed; i++)
         if (!strchr(hidden, b->text[b->unmatched[i]]))
             note(b, present_branch(b), b->unmatched[i]);
-    free(g->branches);
-    *g = (group){0};
 }
 
 static void read_directive(branch_reader *b, const core_token *token)
@@ -157,7 +158,8 @@ static void read_directive(branch_reader *b, const core_token *token)
         b->has_failed = b->has_failed || b->depth == MOST_GROUPS;
         if (b->has_failed)
             return;
-        b->groups[b->depth++] = (group){.first = b->count, .is_one = strcmp(word, "if 1") == 0};
+        b->groups[b->depth++] =
+            (group){.first = b->count, .branch = b->branch_count, .is_one = strcmp(word, "if 1") == 0};
         begin_branch(b, strcmp(word, "if 0") == 0);
     } else if ((strncmp(word, "else", 4) == 0 || strncmp(word, "elif", 4) == 0) && b->depth > 0) {
         end_branch(b);
@@ -185,8 +187,7 @@ fl_status core_branches_hide(const char *text, char **counted)
         else if (core_token_is_one_of(&token, "(", ")", "[", "]", "{", "}", NULL))
             note(&b, present_branch(&b), (int)(token.at - text));
     }
-    while (b.depth > 0)
-        free(b.groups[--b.depth].branches);
+    free(b.branches);
     free(b.unmatched);
     if (!b.has_hidden || b.status != FL_OK) {
         free(b.text);

@@ -164,6 +164,29 @@ static fl_status read_definitions(kernel_cut *cut, const char *text, core_text_e
     return status;
 }
 
+fl_status cut_check(const kernel_cut *cut, core_text_error *error)
+{
+    static const char place[] = "\n#line "; /* which a user's text may not have */
+    kernel_cut *again = cut->hides ? calloc(1, sizeof *again) : NULL;
+    char *text = again ? strdup(cut->compiled) : NULL;
+    core_text_error ignored;
+    fl_status status = cut->hides && !text ? core_fail(FL_E_MEMORY, "out of host memory") : FL_OK;
+
+    for (char *at = text ? strstr(text, place) : NULL; at; at = strstr(at, place))
+        for (at++; *at != '\n'; at++)
+            *at = ' ';
+    if (text)
+        status = read_definitions(again, text, &ignored);
+    if (again)
+        cut_free(again);
+    free(again);
+    free(text);
+    if (status != FL_E_SOURCE)
+        return status;
+    return fail_at(&cut->file.items[cut->kernel].name, error,
+                   "branches of an #if open and close brackets in other places; leave one of them");
+}
+
 fl_status cut_begin(kernel_cut *cut, const char *text, const char *entry, core_text_error *error)
 {
     const char *arguments;

@@ -34,6 +34,8 @@ typedef struct kernel_cut {
 fl_status cut_begin(kernel_cut *cut, const char *text, const char *entry, core_text_error *error);
 /* Blanks what the kernel does not need, and writes the results. */
 fl_status cut_end(kernel_cut *cut);
+/* FL_E_SOURCE if the brackets of the text for the compiler do not match, since what was left out had a branch's. */
+fl_status cut_check(const kernel_cut *cut, core_text_error *error);
 void cut_free(kernel_cut *cut);
 
 /* kernel_template.c: finds what each parameter of template <typename T, int N = 16> is: by the arguments "float, 16>"

@@ -238,6 +238,8 @@ fl_status core_kernel_signature_read(const char *text, const char *entry, core_k
     if (status == FL_OK)
         status = cut_end(cut);
     if (status == FL_OK)
+        status = cut_check(cut, error);
+    if (status == FL_OK)
         status = core_kernel_refused(cut, error);
     if (status != FL_OK)
         free(cut->compiled);

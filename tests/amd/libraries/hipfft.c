@@ -14,7 +14,7 @@ enum { R2C = 0x2a, C2R = 0x2c, D2Z = 0x6a, Z2D = 0x6c };
 
 typedef struct plan {
     struct stand_in_owner owner;
-    int type, length, batch, in_row, out_row, in_step, out_step, in_stride, out_stride;
+    int type, rank, n[2], batch, in[2], out[2], in_step, out_step, in_stride, out_stride;
     bool made;
 } plan;
 
@@ -33,21 +33,25 @@ STAND_IN int hipfftCreate(plan **created)
 STAND_IN int hipfftMakePlanMany(plan *p, int rank, int *n, int *in_embed, int in_stride, int in_step, int *out_embed,
                                 int out_stride, int out_step, int type, int batch, size_t *work)
 {
-    int status = stand_in_call("hipfftMakePlanMany", "rank=%d n=%d in=%d,%d,%d out=%d,%d,%d type=%#x batch=%d work=%d",
-                               rank, *n, *in_embed, in_stride, in_step, *out_embed, out_stride, out_step,
-                               (unsigned)type, batch, work != NULL);
+    const int last = rank - 1; /* in memory only the last dimension is longer than its numbers */
+    int status = stand_in_call(
+        "hipfftMakePlanMany", "rank=%d n=%d,%d in=%d,%d,%d out=%d,%d,%d type=%#x batch=%d work=%d", rank, n[0], n[last],
+        in_embed[last], in_stride, in_step, out_embed[last], out_stride, out_step, (unsigned)type, batch, work != NULL);
 
     if (!p || p->made)
         return INVALID_PLAN;
-    if (rank != 1 || *n < 1 || batch < 1)
+    if (rank < 1 || rank > 2 || n[0] < 1 || n[last] < 1 || batch < 1)
         return INVALID_SIZE;
     if (status != SUCCESS)
         return status;
     p->type = type;
-    p->length = *n;
+    p->rank = rank;
+    for (int d = 0; d < rank; d++) {
+        p->n[d] = n[d];
+        p->in[d] = in_embed[d];
+        p->out[d] = out_embed[d];
+    }
     p->batch = batch;
-    p->in_row = *in_embed;
-    p->out_row = *out_embed;
     p->in_stride = in_stride;
     p->out_stride = out_stride;
     p->in_step = in_step;
@@ -95,17 +99,17 @@ static void transform(void *data)
     fftwf_plan single = NULL;
 
     if (p->type == R2C)
-        single = fftwf_plan_many_dft_r2c(1, &p->length, p->batch, t->in, &p->in_row, p->in_stride, p->in_step, t->out,
-                                         &p->out_row, p->out_stride, p->out_step, FFTW_ESTIMATE);
+        single = fftwf_plan_many_dft_r2c(p->rank, p->n, p->batch, t->in, p->in, p->in_stride, p->in_step, t->out,
+                                         p->out, p->out_stride, p->out_step, FFTW_ESTIMATE);
     else if (p->type == C2R)
-        single = fftwf_plan_many_dft_c2r(1, &p->length, p->batch, t->in, &p->in_row, p->in_stride, p->in_step, t->out,
-                                         &p->out_row, p->out_stride, p->out_step, FFTW_ESTIMATE);
+        single = fftwf_plan_many_dft_c2r(p->rank, p->n, p->batch, t->in, p->in, p->in_stride, p->in_step, t->out,
+                                         p->out, p->out_stride, p->out_step, FFTW_ESTIMATE);
     else if (p->type == D2Z)
-        wide = fftw_plan_many_dft_r2c(1, &p->length, p->batch, t->in, &p->in_row, p->in_stride, p->in_step, t->out,
-                                      &p->out_row, p->out_stride, p->out_step, FFTW_ESTIMATE);
+        wide = fftw_plan_many_dft_r2c(p->rank, p->n, p->batch, t->in, p->in, p->in_stride, p->in_step, t->out, p->out,
+                                      p->out_stride, p->out_step, FFTW_ESTIMATE);
     else
-        wide = fftw_plan_many_dft_c2r(1, &p->length, p->batch, t->in, &p->in_row, p->in_stride, p->in_step, t->out,
-                                      &p->out_row, p->out_stride, p->out_step, FFTW_ESTIMATE);
+        wide = fftw_plan_many_dft_c2r(p->rank, p->n, p->batch, t->in, p->in, p->in_stride, p->in_step, t->out, p->out,
+                                      p->out_stride, p->out_step, FFTW_ESTIMATE);
     if (single)
         fftwf_execute(single);
     else if (wide)

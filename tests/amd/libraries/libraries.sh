@@ -110,13 +110,22 @@ for dtype in f32 f64; do
     if [ $dtype = f32 ]; then names=(0x2a 0x2c R2C C2R); else names=(0x6a 0x6c D2Z Z2D); fi
     with lib ok "fft $dtype" convolve1d --size=7000 --dtype=$dtype --variant=fft "${quick[@]}"
     check "fft $dtype: the calls" calls <<END
-hipfftMakePlanMany rank=1 n=4096 in=4098,1,4098 out=2049,1,2049 type=${names[0]} batch=1 work=1
-hipfftMakePlanMany rank=1 n=4096 in=4098,1,4098 out=2049,1,2049 type=${names[0]} batch=2 work=1
-hipfftMakePlanMany rank=1 n=4096 in=2049,1,2049 out=4098,1,4098 type=${names[1]} batch=2 work=1
+hipfftMakePlanMany rank=1 n=4096,4096 in=4098,1,4098 out=2049,1,2049 type=${names[0]} batch=1 work=1
+hipfftMakePlanMany rank=1 n=4096,4096 in=4098,1,4098 out=2049,1,2049 type=${names[0]} batch=2 work=1
+hipfftMakePlanMany rank=1 n=4096,4096 in=2049,1,2049 out=4098,1,4098 type=${names[1]} batch=2 work=1
 hipfftExec${names[2]} in place
 hipfftExec${names[3]} in place
 END
     check "fft $dtype: nothing is left" nothing_is_left
+    with lib ok "fft $dtype of an image" convolve random:100x100 random:9x9 --dtype=$dtype --variant=fft "${quick[@]}"
+    check "fft $dtype of an image: the calls" calls <<END
+hipfftMakePlanMany rank=2 n=64,64 in=66,1,4224 out=33,1,2112 type=${names[0]} batch=1 work=1
+hipfftMakePlanMany rank=2 n=64,64 in=66,1,4224 out=33,1,2112 type=${names[0]} batch=4 work=1
+hipfftMakePlanMany rank=2 n=64,64 in=33,1,2112 out=66,1,4224 type=${names[1]} batch=4 work=1
+hipfftExec${names[2]} in place
+hipfftExec${names[3]} in place
+END
+    check "fft $dtype of an image: nothing is left" nothing_is_left
 done
 
 # ------------------------------------------------------------------------------------------------- calls that fail ----

@@ -38,9 +38,9 @@ struct starts {
 void check_one(fl_device *device, const struct matrix *signal, const struct matrix *kernel, fl_mode mode,
                const fl_run *run, const struct sums *sums, struct starts starts);
 
-/* Every variant that the device has; those that spread infinities and NaN only where all numbers are finite. */
+/* Every variant that the device has. */
 void check_variants(fl_device *device, const struct matrix *signal, const struct matrix *kernel, fl_mode mode,
-                    bool finite, const struct sums *sums);
+                    const struct sums *sums);
 
 /* The same for random numbers. */
 void check_random(fl_device *device, fl_dtype dtype, int64_t size, int64_t taps, fl_mode mode, uint64_t seed);

@@ -28,7 +28,7 @@ ON_EVERY_BACKEND(convolve1d, odd_blocks)
                 fl_run run = {.variant = variant, .timing = &timing};
                 memcpy(run.block, blocks[b], sizeof run.block);
                 check_one(device, &signal, &kernel, FL_SAME, &run, &sums, (struct starts){1, 0, 3});
-                if (is_gpu(device))
+                if (is_gpu(device) && strncmp(variant, "fft", 3) != 0) /* whose blocks are no choice of the caller's */
                     cr_expect(timing.block[0] == blocks[b][0], "%s %s: asked for %d threads in x, ran %d", on->resource,
                               variant, blocks[b][0], timing.block[0]);
             }
@@ -72,7 +72,7 @@ static void expect_usable(fl_device *device, struct small_problem *problem)
 {
     const char *resource = fl_device_describe(device)->resource;
     expect_untouched(&problem->guarded, resource);
-    check_variants(device, &problem->signal, &problem->kernel, FL_FULL, true, &problem->sums);
+    check_variants(device, &problem->signal, &problem->kernel, FL_FULL, &problem->sums);
 }
 
 ON_EVERY_BACKEND(convolve1d, blocks_that_are_refused)
@@ -284,11 +284,13 @@ ON_EVERY_BACKEND(convolve1d, timing_is_filled)
     fl_device_close(device);
 }
 
-/* On processors, in f32, for long kernels; the signal has zeros and one large number. */
+/* In f32, for long kernels, on GPUs for very long ones; the signal has zeros and one large number. */
 ON_EVERY_BACKEND(convolve1d, auto_takes_fft_wide)
 {
     fl_device *device = open_device(on->resource);
-    struct matrix signal = matrix_random(FL_F32, 1, 5000, 1), kernel = matrix_random(FL_F32, 1, 1200, 2);
+    const int64_t size = is_gpu(device) ? 200000 : 5000;
+    struct matrix signal = matrix_random(FL_F32, 1, size, 1);
+    struct matrix kernel = matrix_random(FL_F32, 1, is_gpu(device) ? 5500 : 1200, 2);
     struct sums sums = sums_create(&signal, &kernel, FL_FULL);
     fl_variant_info info;
     bool ready = false;
@@ -299,8 +301,8 @@ ON_EVERY_BACKEND(convolve1d, auto_takes_fft_wide)
     check_one(device, &signal, &kernel, FL_FULL, &(fl_run){.timing = &timing}, &sums, (struct starts){1, 2, 3});
     cr_expect(!ready || strcmp(timing.variant, "fft-wide") == 0, "%s: auto took %s", on->resource, timing.variant);
     sums_free(&sums);
-    for (int64_t i = 0; i < 5000; i++)
-        matrix_set(&signal, 0, i, i == 4000 ? 1e7 : i < 2500 ? 0 : matrix_get(&signal, 0, i));
+    for (int64_t i = 0; i < size; i++)
+        matrix_set(&signal, 0, i, i == size - 1000 ? 1e7 : i < size / 2 ? 0 : matrix_get(&signal, 0, i));
     sums = sums_create(&signal, &kernel, FL_FULL);
     check_one(device, &signal, &kernel, FL_FULL, NULL, &sums, (struct starts){1, 2, 3});
     sums_free(&sums);

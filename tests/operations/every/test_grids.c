@@ -191,7 +191,7 @@ static void check_shape(fl_device *device, fl_device *serial, const char *name, 
     const char *variant;
     void *expected = result_of(serial, call, dtype, shape, NULL);
     for (size_t i = 0; (variant = variant_of(device, name, dtype, i)); i++) {
-        if (strcmp(variant, "fft") == 0)
+        if (strncmp(variant, "fft", 3) == 0)
             continue;
         fl_timing timing = {0};
         const fl_run run = {.variant = variant, .block = {block[0], block[1], block[2]}, .timing = &timing};

@@ -1,0 +1,371 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * convolve_fft.hip.cpp - FL_OP_CONVOLVE and FL_OP_CONVOLVE1D on a GPU by a library's FFT (gpu_fft.h): the variants fft
+ * and fft-wide. A signal is an image of one row.
+ *
+ * Overlap-save (Oppenheim and Schafer, "Discrete-Time Signal Processing", 3rd ed., section 8.7.3): a tile of the image
+ * is convolved with the kernel as if both were periodic. Its first rows and columns, one less than the kernel has, have
+ * wrapped around and are dropped; the others are outputs, and the next tile starts that much earlier. As many tiles as
+ * stay in the last cache are transformed at once, so that an image of any size is done in the same memory.
+ */
+#include "convolve_fft.hpp"
+
+#include "fft_kernels.h"
+#include "gpu/gpu_fft.h"
+
+#include <algorithm>
+#include <new>
+
+namespace
+{
+
+/* Edges of tiles, powers of two; flynn.h promises no longer ones than `longest`, or so many times the kernel's. */
+struct edges {
+    int64_t shortest, longest, times;
+};
+constexpr edges of_image = {64, 512, 4}, of_signal = {4096, 65536, 16};
+constexpr int64_t most = INT64_C(1) << 28;    /* elements of a tile: the libraries count in an int */
+constexpr int64_t at_once = INT64_C(1) << 22; /* elements of the tiles that are transformed at once */
+
+static_assert(of_image.shortest * of_image.shortest % fft_chunk == 0 && of_signal.shortest % fft_chunk == 0,
+              "a tile has whole chunks");
+
+/* Above auto's choice: what a multiply-add of a direct sum costs, where a transform of n elements to and fro costs n
+ * (log2(n) + 4), and multiply-adds below which the launches cost more. Measured on an H200. */
+constexpr double sum_cost = 0.03, least_sums = 1e9;
+
+/* ----------------------------------------------------------------------------------------------------- tiles ---- */
+
+fl_buffer row_of(fl_buffer line)
+{
+    line.ndim = 2;
+    line.shape[1] = line.shape[0];
+    line.stride[0] = line.shape[0];
+    line.stride[1] = line.shape[0] = 1;
+    return line;
+}
+
+fl_convolve_args image_of(const fl_convolve1d_args *line)
+{
+    return {row_of(line->signal), row_of(line->kernel), row_of(line->out), {0, line->origin}};
+}
+
+/* How an image is cut. */
+struct cut {
+    int64_t edge[2], step[2], tiles[2]; /* of a tile; its outputs; all tiles. edge 0: the kernel is too large */
+    int count;                          /* tiles at once */
+
+    double elements() const /* of a tile */
+    {
+        return (double)edge[0] * (double)edge[1];
+    }
+    double all() const
+    {
+        return (double)tiles[0] * (double)tiles[1];
+    }
+    double cost() const
+    {
+        return all() * elements() * (std::log2(elements()) + 4);
+    }
+};
+
+/* Sets a dimension's edge; returns whether the kernel fits into it. */
+bool cut_edge(const fl_convolve_args &args, cut &c, int d, int64_t edge)
+{
+    const int64_t step = edge - args.kernel.shape[d] + 1;
+    c.edge[d] = edge;
+    c.step[d] = least(step, args.out.shape[d]);
+    c.tiles[d] = step < 1 ? 0 : (args.out.shape[d] + step - 1) / step;
+    return step >= 1;
+}
+
+/* Returns whether a dimension may have an edge: not if a shorter one holds all of it. */
+bool goes_on(const fl_convolve_args &args, const edges &e, int d, int64_t edge)
+{
+    const int64_t taps = args.kernel.shape[d];
+    return edge <= most && edge <= std::max(e.longest, taps > most / e.times ? most : e.times * taps) &&
+           edge / 2 < std::max(args.out.shape[d] + taps - 1, e.shortest);
+}
+
+/* The tiles that cost least. */
+cut cut_of(const fl_convolve_args &args, bool signal)
+{
+    const edges &e = signal ? of_signal : of_image;
+    cut best = {}, c = {};
+    for (int64_t rows = signal ? 1 : e.shortest; signal ? rows == 1 : goes_on(args, e, 0, rows); rows *= 2)
+        for (int64_t columns = e.shortest; goes_on(args, e, 1, columns) && rows * columns <= most; columns *= 2)
+            if (cut_edge(args, c, 0, rows) && cut_edge(args, c, 1, columns) &&
+                (best.edge[0] == 0 || c.cost() < best.cost()))
+                best = c;
+    if (best.edge[0] != 0)
+        best.count =
+            (int)least(best.tiles[0] * best.tiles[1], std::max(at_once / (best.edge[0] * best.edge[1]), INT64_C(1)));
+    return best;
+}
+
+/* ----------------------------------------------------------------------------------------------------- plans ---- */
+
+/* Operations of a real FFT are about half of the 5 n log2(n) of a complex one; a product is 6 for two numbers, and 2
+ * for the scale. Of the bytes that the library moves only the least is known: each transform loads and stores its tile
+ * once in each dimension. The blocks are no choice of the caller's, so that results have the same bits. */
+void plan_tiles(const fl_convolve_args &args, bool signal, size_t work, fl_launch *launch)
+{
+    const cut c = cut_of(args, signal);
+    if (c.edge[0] == 0)
+        return;
+    const double n = c.elements(), tiles = c.all(), passes = signal ? 1 : 2;
+    const double element = args.out.dtype == FL_F32 ? sizeof(float) : sizeof(double), wide = (double)work;
+    launch->block[0] = fft_threads;
+    launch->block[1] = launch->block[2] = 1;
+    launch->grid[0] = c.edge[0] * c.edge[1] / fft_chunk;
+    launch->grid[1] = c.count;
+    launch->grid[2] = 1;
+    launch->shared_bytes = fft_threads * sizeof(fft_norms);
+    launch->flops = (2 * tiles + 1) * 2.5 * n * std::log2(n) + tiles * 4 * n;
+    launch->bytes_requested = tiles * n * (2 * element + 5 * wide) + (2 * tiles + 1) * 2 * passes * n * wide;
+}
+
+template <typename W>
+void plan_image(void *, const void *args, fl_launch *launch)
+{
+    plan_tiles(*static_cast<const fl_convolve_args *>(args), false, sizeof(W), launch);
+}
+
+template <typename W>
+void plan_signal(void *, const void *args, fl_launch *launch)
+{
+    plan_tiles(image_of(static_cast<const fl_convolve1d_args *>(args)), true, sizeof(W), launch);
+}
+
+/* The plans of a stream, created again when the dtype that is transformed, or the tiles, change. */
+struct fft_plans {
+    fl_dtype dtype;
+    int64_t edge[2];
+    int count;
+    gpu_fft kernel, forward, inverse;
+};
+
+fl_status fft_failed(const fl_context *context, int error, const char *what)
+{
+    return context->host->error(gpu_fft::status(error), "fft: %s failed to %s: error %d", gpu_fft_library, what, error);
+}
+
+fl_status plans_for(const fl_context *context, fl_dtype dtype, const cut &c, fft_plans **plans)
+{
+    hip_stream *stream = hip_stream_of(context);
+    const auto kept = static_cast<fft_plans *>(stream->fft.get());
+    *plans = kept;
+    if (kept && kept->dtype == dtype && kept->edge[0] == c.edge[0] && kept->edge[1] == c.edge[1] &&
+        kept->count == c.count)
+        return FL_OK;
+    const hip_device *device = hip_device_of(context);
+    HIP_SELECT(device);
+    if (kept) /* what is queued still uses the old plans' memory */
+        HIP_TRY(device->host, device->number, hipStreamSynchronize(stream->queue));
+    stream->fft.reset();
+    std::shared_ptr<fft_plans> made;
+    try {
+        made = std::make_shared<fft_plans>();
+    } catch (const std::bad_alloc &) {
+        return device->host->error(FL_E_MEMORY, "out of host memory for the plans of an FFT");
+    }
+    made->dtype = dtype;
+    std::copy_n(c.edge, 2, made->edge);
+    made->count = c.count;
+    const int rows = (int)c.edge[0], columns = (int)c.edge[1];
+    int error = made->kernel.plan(device->host, dtype, gpu_fft::forward, rows, columns, 1);
+    if (error == 0)
+        error = made->forward.plan(device->host, dtype, gpu_fft::forward, rows, columns, c.count);
+    if (error == 0)
+        error = made->inverse.plan(device->host, dtype, gpu_fft::inverse, rows, columns, c.count);
+    if (error != 0)
+        return fft_failed(context, error, "make a plan");
+    stream->fft = made;
+    *plans = made.get();
+    return FL_OK;
+}
+
+/* ------------------------------------------------------------------------------------------------------ runs ---- */
+
+/* A convolution in tiles, with its memory. */
+template <typename T, typename W>
+struct fft_work {
+    convolution<T> c;
+    cut tiling;
+    fft_plans *plans;
+    W *spectrum, *tiles;
+    fft_norms *kernel_norms, *tile_norms;
+    int chunks; /* of a tile */
+
+    fft_tiles<W> tiles_from(W *data, int64_t first) const
+    {
+        return {data,  tiling.edge[0],  tiling.edge[1], __builtin_ctzll((unsigned long long)tiling.edge[1]),
+                first, tiling.tiles[1], tiling.step[0], tiling.step[1]};
+    }
+};
+
+constexpr size_t norms_shared = fft_threads * sizeof(fft_norms);
+
+template <typename T, typename W>
+fl_status take_memory(const fl_context *context, fft_work<T, W> *work)
+{
+    const size_t tile = (size_t)work->tiling.edge[0] * (size_t)(work->tiling.edge[1] + 2) * sizeof(W);
+    const size_t norms = (size_t)work->chunks * sizeof(fft_norms);
+    void *spectrum, *tiles, *norm;
+    fl_status status = context->host->scratch(context, tile, &spectrum);
+    if (status == FL_OK)
+        status = context->host->scratch(context, tile * (size_t)work->tiling.count, &tiles);
+    if (status == FL_OK)
+        status = context->host->scratch(context, norms * (size_t)(work->tiling.count + 1), &norm);
+    if (status != FL_OK)
+        return status;
+    work->spectrum = static_cast<W *>(spectrum);
+    work->tiles = static_cast<W *>(tiles);
+    work->kernel_norms = static_cast<fft_norms *>(norm);
+    work->tile_norms = work->kernel_norms + work->chunks;
+    return FL_OK;
+}
+
+template <typename T, typename W>
+fl_status transform_kernel(const fl_context *context, const fft_work<T, W> &work)
+{
+    const fl_status status =
+        hip_queue(context, load_tiles_kernel<T, W>, dim3((unsigned)work.chunks), dim3(fft_threads), norms_shared,
+                  work.tiles_from(work.spectrum, 0), work.c.kernel, INT64_C(0), INT64_C(0), work.kernel_norms);
+    if (status != FL_OK)
+        return status;
+    const int error = work.plans->kernel.run(work.spectrum, hip_stream_of(context)->queue);
+    return error == 0 ? FL_OK : fft_failed(context, error, "transform");
+}
+
+/* The tiles from number `first` on. Those past the last tile have no outputs. */
+template <bool signal, typename T, typename W>
+fl_status convolve_tiles(const fl_context *context, const fft_work<T, W> &work, int64_t first,
+                         const fft_accuracy &accuracy)
+{
+    const cut &c = work.tiling;
+    const fft_tiles<W> tiles = work.tiles_from(work.tiles, first);
+    const unsigned outputs = (unsigned)((c.step[0] * c.step[1] + fft_chunk - 1) / fft_chunk);
+    const dim3 grid((unsigned)work.chunks, (unsigned)c.count), block(fft_threads);
+    const hipStream_t queue = hip_stream_of(context)->queue;
+    fl_status status = hip_queue(context, load_tiles_kernel<T, W>, grid, block, norms_shared, tiles, work.c.image,
+                                 work.c.top, work.c.left, work.tile_norms);
+    int error = status == FL_OK ? work.plans->forward.run(work.tiles, queue) : 0;
+    if (status == FL_OK && error == 0)
+        status =
+            hip_queue(context, multiply_tiles_kernel<W>, grid, block, 0, tiles, static_cast<const W *>(work.spectrum));
+    if (status == FL_OK && error == 0)
+        error = work.plans->inverse.run(work.tiles, queue);
+    if (status == FL_OK && error == 0)
+        status = hip_queue(context, store_tiles_kernel<signal, T, W>, dim3(outputs, (unsigned)c.count), block,
+                           norms_shared, tiles, work.c, static_cast<const fft_norms *>(work.tile_norms),
+                           static_cast<const fft_norms *>(work.kernel_norms), work.chunks, accuracy);
+    return error == 0 ? status : fft_failed(context, error, "transform");
+}
+
+template <bool signal, typename T, typename W>
+fl_status convolve(const fl_context *context, const fl_convolve_args &args)
+{
+    fft_work<T, W> work = {
+        convolution_of<T>(&args), cut_of(args, signal), nullptr, nullptr, nullptr, nullptr, nullptr, 0};
+    const cut &c = work.tiling;
+    if (c.edge[0] == 0)
+        return context->host->error(
+            FL_E_UNSUPPORTED, "fft takes kernels of up to %lld elements in a tile, this one has %lldx%lld: use tiled",
+            (long long)most, (long long)args.kernel.shape[0], (long long)args.kernel.shape[1]);
+    work.chunks = (int)(c.edge[0] * c.edge[1] / fft_chunk);
+    const double kernel_elements = (double)args.kernel.shape[0] * (double)args.kernel.shape[1];
+    const double image_elements = (double)args.image.shape[0] * (double)args.image.shape[1];
+    const fft_accuracy accuracy = {20 * (std::log2(c.elements()) + 2), std::min(kernel_elements, image_elements),
+                                   c.elements()};
+    fl_status status = plans_for(context, sizeof(W) == sizeof(float) ? FL_F32 : FL_F64, c, &work.plans);
+    if (status == FL_OK)
+        status = take_memory(context, &work);
+    if (status == FL_OK)
+        status = transform_kernel(context, work);
+    const int64_t tiles = c.tiles[0] * c.tiles[1];
+    for (int64_t first = 0; first < tiles && status == FL_OK; first += c.count)
+        status = convolve_tiles<signal>(context, work, first, accuracy);
+    return status;
+}
+
+template <typename T, typename W>
+fl_status run_image(const fl_context *context, const void *args, const fl_launch *)
+{
+    return convolve<false, T, W>(context, *static_cast<const fl_convolve_args *>(args));
+}
+
+template <typename T, typename W>
+fl_status run_signal(const fl_context *context, const void *args, const fl_launch *)
+{
+    return convolve<true, T, W>(context, image_of(static_cast<const fl_convolve1d_args *>(args)));
+}
+
+/* ------------------------------------------------------------------------------------------------------ rows ---- */
+
+/* Returns whether fft-wide takes less time than a direct sum of each output, and can run. */
+bool pays(const fl_convolve_args &args, bool signal)
+{
+    const double sums = (double)args.out.shape[0] * (double)args.out.shape[1] * (double)args.kernel.shape[0] *
+                        (double)args.kernel.shape[1];
+    char why[256];
+    if (args.out.dtype != FL_F32 || sums < least_sums)
+        return false;
+    const cut c = cut_of(args, signal);
+    return c.edge[0] != 0 && c.cost() < sum_cost * sums && gpu_fft::load(FL_F64, why, sizeof why);
+}
+
+template <fl_dtype transformed>
+fl_status ready(void *, char *why, size_t size)
+{
+    return gpu_fft::load(transformed, why, size) ? FL_OK : library_status(why);
+}
+
+constexpr const char *summary = "FFTs of tiles by a library; the error is relative to the largest sums of a tile",
+                     *wide_summary = "the same in f64, and sums that are small against their tile again directly: as "
+                                     "accurate as the others";
+constexpr uint32_t f32 = 1u << FL_F32, f64 = 1u << FL_F64;
+
+const fl_row rows[] = {
+    {FL_OP_CONVOLVE, "fft-wide", f32, wide_summary, plan_image<double>, run_image<float, double>, nullptr, false,
+     ready<FL_F64>},
+    {FL_OP_CONVOLVE, "fft", f32, summary, plan_image<float>, run_image<float, float>, nullptr, true, ready<FL_F32>},
+    {FL_OP_CONVOLVE, "fft", f64, summary, plan_image<double>, run_image<double, double>, nullptr, true, ready<FL_F64>},
+    {FL_OP_CONVOLVE1D, "fft-wide", f32, wide_summary, plan_signal<double>, run_signal<float, double>, nullptr, false,
+     ready<FL_F64>},
+    {FL_OP_CONVOLVE1D, "fft", f32, summary, plan_signal<float>, run_signal<float, float>, nullptr, true, ready<FL_F32>},
+    {FL_OP_CONVOLVE1D, "fft", f64, summary, plan_signal<double>, run_signal<double, double>, nullptr, true,
+     ready<FL_F64>},
+};
+
+} // namespace
+
+bool hip_fft_found(char *why, size_t size)
+{
+    return gpu_fft::found(FL_F32, why, size) && gpu_fft::found(FL_F64, why, size);
+}
+
+hip_rows hip_convolve_fft_rows()
+{
+    return {rows, sizeof rows / sizeof rows[0]};
+}
+
+const hip_fft_wide &hip_fft_of_images()
+{
+    static const hip_fft_wide images = {
+        [](const void *args) { return pays(*static_cast<const fl_convolve_args *>(args), false); },
+        plan_image<double>,
+        run_image<float, double>,
+    };
+    return images;
+}
+
+const hip_fft_wide &hip_fft_of_signals()
+{
+    static const hip_fft_wide signals = {
+        [](const void *args) { return pays(image_of(static_cast<const fl_convolve1d_args *>(args)), true); },
+        plan_signal<double>,
+        run_signal<float, double>,
+    };
+    return signals;
+}

@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * fft_kernels.h - convolutions on a GPU by FFTs of tiles: what happens around the library's transforms.
+ * convolve_fft.hip.cpp queues these kernels.
+ *
+ * Numbers of type T (the image's, the kernel's and the output's) are transformed as numbers of type W: the same, or
+ * double for float. A signal is an image of one row, and its tiles have one row.
+ */
+#ifndef FLYNN_HIP_FFT_KERNELS_H
+#define FLYNN_HIP_FFT_KERNELS_H
+
+#include "convolve1d_kernels.h"
+#include "convolve_kernels.h"
+
+#include <cfloat>
+
+constexpr int fft_threads = 256; /* of a block; a power of two */
+constexpr int fft_chunk = 4096;  /* elements of a tile, or outputs, that a block handles */
+
+/* Tiles of `height` by `width` numbers, powers of two, one after the other. A row has room for its spectrum: it takes
+ * width + 2 numbers. */
+template <typename W>
+struct fft_tiles {
+    W *data;
+    int64_t height, width;
+    int log2_width;
+    int64_t first;       /* the number of the first of them in the whole image, row by row */
+    int64_t across;      /* tiles in a row of the image */
+    int64_t down, right; /* outputs of a tile: rows and columns */
+
+    __host__ __device__ int64_t pitch() const
+    {
+        return width + 2;
+    }
+    __device__ W *tile() const
+    {
+        return data + blockIdx.y * height * pitch();
+    }
+};
+
+/* Of some numbers: the sums of their squares and of their magnitudes. */
+struct fft_norms {
+    double squares, sum;
+};
+
+/* Adds up what the block's threads have, in an order that depends on nothing else. All threads return the result.
+ * `shared`: fft_threads of them. */
+__device__ inline fft_norms block_norms(fft_norms own, fft_norms *shared)
+{
+    const int thread = (int)threadIdx.x;
+    shared[thread] = own;
+    __syncthreads();
+    for (int half = fft_threads / 2; half > 0; half /= 2) {
+        if (thread < half) {
+            shared[thread].squares += shared[thread + half].squares;
+            shared[thread].sum += shared[thread + half].sum;
+        }
+        __syncthreads();
+    }
+    const fft_norms all = shared[0];
+    __syncthreads(); /* `shared` may be used again */
+    return all;
+}
+
+/* The same of `count` norms in memory. */
+__device__ inline fft_norms block_norms(const fft_norms *norms, int count, fft_norms *shared)
+{
+    fft_norms own = {};
+    for (int i = (int)threadIdx.x; i < count; i += fft_threads) {
+        own.squares += norms[i].squares;
+        own.sum += norms[i].sum;
+    }
+    return block_norms(own, shared);
+}
+
+/* Each tile = the part of `from` that begins at its first output, moved by top and left; zeros outside. A block loads a
+ * chunk of a tile, and stores its norms. */
+template <typename T, typename W>
+__global__ __launch_bounds__(fft_threads) void load_tiles_kernel(fft_tiles<W> t, matrix<const T> from, int64_t top,
+                                                                 int64_t left, fft_norms *norms)
+{
+    GPU_DYNAMIC_SHARED(bytes);
+    const int64_t number = t.first + blockIdx.y, y0 = number / t.across * t.down + top,
+                  x0 = number % t.across * t.right + left;
+    W *const to = t.tile();
+    fft_norms own = {};
+    for (int k = (int)threadIdx.x; k < fft_chunk; k += fft_threads) {
+        const int64_t e = (int64_t)blockIdx.x * fft_chunk + k, y = e >> t.log2_width, x = e & (t.width - 1);
+        const bool inside = y0 + y >= 0 && y0 + y < from.rows && x0 + x >= 0 && x0 + x < from.columns;
+        const T value = inside ? from.data[(y0 + y) * from.stride + x0 + x] : T(0);
+        to[y * t.pitch() + x] = value;
+        own.squares += (double)value * (double)value;
+        own.sum += std::fabs((double)value);
+    }
+    const fft_norms all = block_norms(own, reinterpret_cast<fft_norms *>(bytes));
+    if (threadIdx.x == 0)
+        norms[(int64_t)blockIdx.y * gridDim.x + blockIdx.x] = all;
+}
+
+/* Each tile's spectrum times the kernel's, over the elements of a tile, by which the transforms multiply. */
+template <typename W>
+__global__ __launch_bounds__(fft_threads) void multiply_tiles_kernel(fft_tiles<W> t, const W *kernel)
+{
+    struct alignas(2 * sizeof(W)) number {
+        W re, im;
+    };
+    const number *with = reinterpret_cast<const number *>(kernel);
+    number *tile = reinterpret_cast<number *>(t.tile());
+    const int64_t count = t.height * (t.width / 2 + 1), next = (int64_t)gridDim.x * fft_threads;
+    const W scale = 1 / ((W)t.height * (W)t.width); /* a power of two: exact */
+    for (int64_t k = (int64_t)blockIdx.x * fft_threads + threadIdx.x; k < count; k += next) {
+        const number a = tile[k], b = {with[k].re * scale, with[k].im * scale};
+        tile[k] = {a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re};
+    }
+}
+
+/* How exact sums by FFT are (docs/accuracy.md). */
+struct fft_accuracy {
+    double units;    /* of rounding that a sum is off at most, times the tile's and the kernel's norms */
+    double terms;    /* of a sum, at most */
+    double elements; /* of a tile */
+};
+
+/* The magnitude from which on a sum of these numbers is as accurate as those of the other variants; NaN: none is,
+ * because the tile cannot be transformed: something is not finite, or squares overflow or lose digits. */
+template <typename T, typename W>
+__device__ inline double least_accurate(const fft_norms &tile, const fft_norms &kernel, const fft_accuracy &a)
+{
+    const double largest = sizeof(W) == sizeof(float) ? (double)FLT_MAX : DBL_MAX, norm = std::sqrt(tile.squares);
+    const bool kernel_finite = kernel.sum - kernel.sum == 0;
+    if (tile.sum == 0 && kernel_finite)
+        return 0; /* all sums are 0, and the transforms give that */
+    if (!(tile.squares > DBL_MIN / DBL_EPSILON && (norm + 1) * (std::sqrt(a.elements) + kernel.sum) < largest / 16))
+        return NAN;
+    if (sizeof(W) == sizeof(T))
+        return 0;
+    return a.units * (DBL_EPSILON / 2) * norm * kernel.sum *
+           (1.01 + 1.01 / ((a.terms + 14) * ((double)unit_of_rounding<T> / 2)));
+}
+
+/* An output by its definition: that of fl_convolve1d's if the image is a signal. */
+template <bool signal, typename T>
+__device__ inline T defined_sum(const convolution<T> &c, int64_t i, int64_t j)
+{
+    if (!signal)
+        return direct_sum(c, i, j);
+    return direct_sum(line_convolution<T>{c.image.data, c.kernel.data, c.out.data, c.image.columns, c.kernel.columns,
+                                          c.out.columns, c.left + c.kernel.columns - 1},
+                      j);
+}
+
+/* The tiles' outputs, which follow the kernel's rows and columns, less one, that wrapped around. A sum that is not
+ * accurate enough is computed again by its definition. A block stores a chunk of a tile's outputs. */
+template <bool signal, typename T, typename W>
+__global__
+__launch_bounds__(fft_threads) void store_tiles_kernel(fft_tiles<W> t, convolution<T> c, const fft_norms *tile_norms,
+                                                       const fft_norms *kernel_norms, int chunks, fft_accuracy accuracy)
+{
+    GPU_DYNAMIC_SHARED(bytes);
+    fft_norms *const shared = reinterpret_cast<fft_norms *>(bytes);
+    const int64_t number = t.first + blockIdx.y, i0 = number / t.across * t.down, j0 = number % t.across * t.right;
+    const int64_t rows = least(t.down, c.out.rows - i0), columns = least(t.right, c.out.columns - j0);
+    if (rows <= 0 || columns <= 0)
+        return;
+    const fft_norms tile = block_norms(tile_norms + (int64_t)blockIdx.y * chunks, chunks, shared);
+    const double from = least_accurate<T, W>(tile, block_norms(kernel_norms, chunks, shared), accuracy);
+    const W *const sums = t.tile() + (c.kernel.rows - 1) * t.pitch() + c.kernel.columns - 1;
+    const uint32_t end = (uint32_t)least<int64_t>(((int64_t)blockIdx.x + 1) * fft_chunk, rows * columns);
+    for (uint32_t k = blockIdx.x * fft_chunk + threadIdx.x; k < end; k += fft_threads) {
+        const uint32_t y = k / (uint32_t)columns, x = k % (uint32_t)columns;
+        const W sum = sums[y * t.pitch() + x];
+        c.out.data[(i0 + y) * c.out.stride + j0 + x] =
+            std::fabs((double)sum) >= from ? (T)sum : defined_sum<signal>(c, i0 + y, j0 + x);
+    }
+}
+
+#endif
