@@ -38,7 +38,7 @@ PICTURE = re.compile(r"!\[([^\]]*)\]\(([^)\s]+)\)")
 WRITTEN = re.compile(r"(?:-o |--output=|--json=|--csv=|--png=|--trace=|> ?)([^\s=]+)")
 
 AMOUNT = r"~?(?<![\w.])[-+]?\d(?:[\d,.]*\d)?(?:e[-+]?\d+)?"
-UNIT = r"(?:[nmu]?s\b|min\b|[kMGT]?(?:B|FLOP)/s|[KMGTk]?i?B\b|images/s|%|x(?!\w)|times\b)"
+UNIT = r"(?:[nmu]?s(?:ec)?\b|min\b|[kMGT]?(?:B|FLOP)/s|[KMGTk]?i?B\b|images/s|%|x(?!\w)|times\b)"
 MEASURED = ("GB/s", "GFLOP/s", "speed-up", "with copies", "place", "relative", "imbalance", "images/s", "overlap", "serial fraction", "Amdahl",
             "Gustafson", "deviation", "samples", "n")
 TITLES = re.compile(r"(?<!\S)(?:" + "|".join(MEASURED) + r")(?!\S)")
@@ -170,7 +170,7 @@ def plain(lines):
         line = re.sub(r"^(\w+ on \S+) \(.*\)$", r"\1 (PROCESSOR)", line)
         line = re.sub(rf"(?:{AMOUNT}|#) \+- +(?:{AMOUNT}|#)", "#", line)
         line = re.sub(rf"{AMOUNT} ?(?={UNIT})", "# ", line)
-        line = re.sub(r"# (?:[nmu]?s|min)\b", "# s", re.sub(r"# [KMGTk]?i?B(/s)?(?![\w/])", r"# B\1", line))
+        line = re.sub(r"# (?:[nmu]?s(?:ec)?|min)\b", "# s", re.sub(r"# [KMGTk]?i?B(/s)?(?![\w/])", r"# B\1", line))
         line = re.sub(r"\s+", " ", re.sub(r"# [kMGT]FLOP/s", "# FLOP/s", line)).strip()
         said = re.sub(AMOUNT, "#", line)
         if line and not any(re.match(words, said) for words in FASTEST) and not any(words in line for words in NOISE):
