@@ -29,8 +29,9 @@ from shown import ENVIRONMENT, FASTEST, NOISE, NOT_HERE, SOURCE, commands, fence
 
 LINES, DRAWING_LINES, STEPS, SECONDS = 250, 80, 8, 300
 FOLDERS = ("courses", "learn", "teaching")
-NO_COURSES = {"README.md", "names.md"}  # the first has a row for each of the courses' 138 tasks, in as many lines
+NO_COURSES = {"README.md", "names.md"}
 PARTS = ("**Needs**", "**Time**", "**Afterwards you can**", "## What this course gets wrong", "## For the instructor")
+CLAIM = re.compile(r"\*\*(\d+) of (\d+) work\*\*")  # of a page's rows, those whose last column is `works`
 QUESTION = re.compile(r"\*\*(?:Discuss|Try|Compute)\.\*\*")
 STEP = re.compile(r"## (\d+)\. ")
 NAMED = re.compile(r"(?:^|.*[\s`*])([\w-]+\.[a-z]+)`?:$")
@@ -127,7 +128,7 @@ def drawings(page):
 
 def form(page):
     """What is wrong with the page, but for its commands."""
-    if len(page.lines) - 1 > LINES and page.path.name != "README.md":
+    if len(page.lines) - 1 > LINES:
         yield f"{len(page.lines) - 1} lines, more than {LINES}"
     yield from folds(page)
     for question, answered in questions(page):
@@ -139,6 +140,10 @@ def form(page):
     for number, name, _ in page.files:
         if not any(name in found.text for found in page.commands if found.start > number):
             yield f"line {number + 1}: no command below it uses {name}"
+    for works, count in CLAIM.findall("\n".join(page.lines)):
+        rows = [line.split("|")[-2].strip() for line in page.lines if re.match(r"\| \d+ \|", line)]
+        if (int(works), int(count)) != (rows.count("works"), len(rows)):
+            yield f"{works} of {count} work, it says; it shows {rows.count('works')} of {len(rows)}"
     yield from drawings(page)
     if page.path.parent.name == "courses" and page.path.name not in NO_COURSES:
         yield from course(page)
@@ -281,6 +286,8 @@ FAULTS = [
     (COURSE + TABLE + ROW.format("v3", "2.1", 10, "ok"), ""),
     (COURSE + TABLE + ROW.format("v4", "1.1", 20, "ok"), "20 8.00 ms"),
     (COURSE + TABLE + ROW.format("v4", "1.1", 10, "WRONG"), "WRONG\n    got"),
+    (COURSE + "\n**1 of 2 work**\n\n| # | today |\n|---|---|\n| 1 | works |\n| 2 | no |\n", ""),
+    (COURSE + "\n**2 of 2 work**\n\n| # | today |\n|---|---|\n| 1 | works |\n| 2 | no |\n", "it shows 1 of 2"),
     (COURSE + "\n![](a.svg)\n", "nothing stands in its place"),
     (COURSE + "\n![a](bad.svg)\n", "bad.svg has no prefers-color-scheme: dark"),
 ]
