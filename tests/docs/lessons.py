@@ -11,8 +11,9 @@ A block fenced as cpp, c or python after a line that ends in a file's name and a
 below it, of which one must use it.
 
 The form of pages: no more than LINES lines; a question (QUESTION) has a folded answer, which blank lines separate; steps are
-numbered; a drawing has a title, a description, colours for dark mode, and a text in its place. A page of a course has the PARTS, and at least
-STEPS steps with a command's output and a question whose answer is checked by a command. --form: this alone, without the commands.
+numbered; a drawing has a title, a description, colours for dark mode, and a text in its place; a claim of how many rows work (CLAIM) is true.
+A page of a course has the PARTS, and at least STEPS steps with a command's output and a question whose answer is checked by a command.
+--form: this alone, without the commands.
 
 The script is tried first: on small pages with one fault each, which it must find (FAULTS).
 FLYNN_SOURCE and FLYNN name the source folder and the command; by themselves: this one, and its build/bin/flynn.
