@@ -11,13 +11,15 @@ A block fenced as cpp, c or python after a line that ends in a file's name and a
 below it, of which one must use it.
 
 The form of pages: no more than LINES lines; a question (QUESTION) has a folded answer, which blank lines separate; steps are
-numbered; a drawing has a title, a description, colours for dark mode, and a text in its place; a claim of how many rows work (CLAIM) is true.
+numbered; a drawing has a title, a description, colours for dark mode, and a text in its place; a claim of how many rows work (CLAIM) is true;
+what a sentence or a table calls `flynn COMMAND --option` is a command, and that option one of it.
 A page of a course has the PARTS, and at least STEPS steps with a command's output and a question whose answer is checked by a command.
 --form: this alone, without the commands.
 
 The script is tried first: on small pages with one fault each, which it must find (FAULTS).
 FLYNN_SOURCE and FLYNN name the source folder and the command; by themselves: this one, and its build/bin/flynn.
 """
+import functools
 import os
 import pathlib
 import re
@@ -34,6 +36,7 @@ NO_COURSES = {"README.md", "names.md"}
 PARTS = ("**Needs**", "**Time**", "**Afterwards you can**", "## What this course gets wrong", "## For the instructor")
 CLAIM = re.compile(r"\*\*(\d+) of (\d+) work\*\*")  # of a page's rows, those whose last column is `works`
 QUESTION = re.compile(r"\*\*(?:Discuss|Try|Compute)\.\*\*")
+MENTIONED = re.compile(r"(?<!`)`flynn ([a-z]\w*)([^`]*)`")
 STEP = re.compile(r"## (\d+)\. ")
 NAMED = re.compile(r"(?:^|.*[\s`*])([\w-]+\.[a-z]+)`?:$")
 PICTURE = re.compile(r"!\[([^\]]*)\]\(([^)\s]+)\)")
@@ -127,6 +130,23 @@ def drawings(page):
             yield f"{target} has {text.count(chr(10))} lines, more than {DRAWING_LINES}"
 
 
+@functools.lru_cache(maxsize=None)
+def words_of(*command):
+    """The commands, or the options of a command, without what stands after them."""
+    listed = run(" ".join(["flynn help --words", *command]), None).stdout
+    return {line.split("\t")[0].split("=")[0] for line in listed.split("\n")}
+
+
+def mentions(page):
+    text = "\n".join(line for line, hidden in zip(page.lines, page.hidden) if not hidden and not line.startswith("    "))
+    for command, rest in MENTIONED.findall(text):
+        if command not in words_of():
+            yield f"`flynn {command}`: there is no such command"
+        for option in re.findall(r"(?<!\S)--[a-z][a-z-]+", rest):
+            if command in words_of() and option not in words_of(command) | {"--help", "--version", "--long"}:
+                yield f"`flynn {command}{rest}`: {command} has no option {option}"
+
+
 def form(page):
     """What is wrong with the page, but for its commands."""
     if len(page.lines) - 1 > LINES:
@@ -145,6 +165,7 @@ def form(page):
         rows = [line.split("|")[-2].strip() for line in page.lines if re.match(r"\| \d+ \|", line)]
         if (int(works), int(count)) != (rows.count("works"), len(rows)):
             yield f"{works} of {count} work, it says; it shows {rows.count('works')} of {len(rows)}"
+    yield from mentions(page)
     yield from drawings(page)
     if page.path.parent.name == "courses" and page.path.name not in NO_COURSES:
         yield from course(page)
@@ -289,6 +310,9 @@ FAULTS = [
     (COURSE + TABLE + ROW.format("v4", "1.1", 10, "WRONG"), "WRONG\n    got"),
     (COURSE + "\n**1 of 2 work**\n\n| # | today |\n|---|---|\n| 1 | works |\n| 2 | no |\n", ""),
     (COURSE + "\n**2 of 2 work**\n\n| # | today |\n|---|---|\n| 1 | works |\n| 2 | no |\n", "it shows 1 of 2"),
+    (COURSE + "\n`flynn sort --size=9 -b serial`, `flynn help warp`\n", ""),
+    (COURSE + "\n`flynn srot --size=9`\n", "there is no such command"),
+    (COURSE + "\n`flynn sort --siez=9`\n", "sort has no option --siez"),
     (COURSE + "\n![](a.svg)\n", "nothing stands in its place"),
     (COURSE + "\n![a](bad.svg)\n", "bad.svg has no prefers-color-scheme: dark"),
 ]
