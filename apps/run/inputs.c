@@ -3,10 +3,12 @@
 #include "shape.h"
 
 #include "options/options.h"
+#include "options/typed.h"
 #include "support/fail.h"
 #include "support/memory.h"
 #include "words/fill.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -110,15 +112,28 @@ static const char *dimensions_text(char *text, size_t size, int least, int most)
     return text;
 }
 
+/* How to make a vector of the array, as NumPy's ravel does; free it. A pipe cannot be read twice. */
+static char *flatten_hint(const host_array *array, const char *path)
+{
+    char *word = typed_quote(path), *hint;
+
+    hint = strcmp(path, "-") == 0 ? memory_text("")
+                                  : memory_print(" (`flynn show %s --shape=%" PRId64 " -o FILE` flattens it)", word,
+                                                 host_array_size(array));
+    free(word);
+    return hint;
+}
+
 /* The shape of the data may not be read yet. */
 static void check_shape(const host_array *array, const char *path, const input_kind *input)
 {
     char expected[64];
 
     if (array->ndim < input->least_ndim || array->ndim > input->most_ndim)
-        fail(EXIT_BAD_INPUT, "%s: the %s is %s; expected %s", path, input->role,
+        fail(EXIT_BAD_INPUT, "%s: the %s is %s; expected %s%s", path, input->role,
              format_shape(array->ndim, array->shape).text,
-             dimensions_text(expected, sizeof expected, input->least_ndim, input->most_ndim));
+             dimensions_text(expected, sizeof expected, input->least_ndim, input->most_ndim),
+             input->most_ndim == 1 ? flatten_hint(array, path) : "");
     if (!input->may_be_empty && host_array_size(array) == 0)
         fail(EXIT_BAD_INPUT, "%s: the %s has no elements; expected at least one", path, input->role);
 }

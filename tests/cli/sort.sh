@@ -64,7 +64,7 @@ check "nothing but right" json "$work/out" 'all(r["check"]["ok"] is True for r i
 # Bad input.
 refused "u8" 2 "u8; expected i32, i64, f32 and f64" sort bytes.npy -o out.npy
 refused "--dtype=u8" 2 --dtype sort --dtype=u8
-refused "a matrix" 2 "expected 1 dimension" sort image.npy
+refused "a matrix" 2 "expected 1 dimension (\`flynn show image.npy --shape=12 -o FILE\` flattens it)" sort image.npy
 refused "a picture" 2 "expected 1 dimension" sort "$slice"
 refused "no file" 2 missing.npy sort missing.npy
 refused "a size for a file" 2 --size sort line.npy --size=10
