@@ -108,7 +108,8 @@ void file_put(const char *path, const host_array *array, const char *how)
 
 void file_put_begun(const char *path, output *file, const host_array *array, const char *how, problem *why)
 {
-    const double size = (double)host_array_size(array);
+    /* Beyond 0..1 by less than half a grey level a pixel loses no more than those within are rounded by. */
+    const double size = (double)host_array_size(array), half_a_level = 0.5 / 255;
     const char *dtype = fl_dtype_name(array->dtype);
     int64_t white = 0, black = 0;
 
@@ -119,8 +120,8 @@ void file_put_begun(const char *path, output *file, const host_array *array, con
         return;
     }
     for (int64_t i = 0; i < host_array_size(array); i++) {
-        white += host_array_get(array, i) > 1;
-        black += host_array_get(array, i) < 0;
+        white += host_array_get(array, i) >= 1 + half_a_level;
+        black += host_array_get(array, i) <= -half_a_level;
     }
     if (white + black == 0)
         file_note_written(path, "%s", format_shape(2, array->shape).text);

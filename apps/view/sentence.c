@@ -135,13 +135,17 @@ static void add_right(json_t *sentences, const json_t *rows)
                  unknown = all - good - bad;
     char *text = memory_text("");
 
-    if (good < all && bad < all)
+    if (unknown == all && all == 2)
+        extend(&text, "neither result is checked");
+    else if (unknown == all)
+        extend(&text, "none of the %zu results is checked", all);
+    else if (good < all && bad < all)
         extend(&text, "%zu of %zu results %s right", good, all, good == 1 ? "is" : "are");
     else if (all == 2)
         extend(&text, "both results are %s", good == all ? "right" : "wrong");
     else
         extend(&text, "all %zu results are %s", all, good == all ? "right" : "wrong");
-    if (unknown)
+    if (unknown && unknown < all)
         extend(&text, ", %zu %s not checked", unknown, unknown == 1 ? "is" : "are");
     if (bad && bad < all) {
         char *names = wrong_names(rows, wrong);

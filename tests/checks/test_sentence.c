@@ -172,6 +172,10 @@ Test(sentence, what_is_right)
            ROW("omp", .kernel = 1, .check = WRONG));
     EXPECT("1 of 2 results is right, 1 is not checked\n", ROW("serial", .kernel = 8),
            ROW("hip-cpu:0", .kernel = 1, .check = UNCHECKED));
+    EXPECT("neither result is checked\n", ROW("serial", .kernel = 8, .check = UNCHECKED),
+           ROW("hip-cpu:0", .kernel = 1, .check = UNCHECKED));
+    EXPECT("none of the 3 results is checked\n", ROW("serial", .kernel = 8, .check = UNCHECKED),
+           ROW("omp", .kernel = 2, .check = UNCHECKED), ROW("simd", .kernel = 4, .check = UNCHECKED));
     EXPECT("0 of 6 results are right, 1 is not checked; wrong: b, a, c and 2 others\n",
            ROW("b", .kernel = 1, .check = WRONG), ROW("a", .kernel = 1, .check = WRONG),
            ROW("c", .kernel = 1, .check = WRONG), ROW("d", .kernel = 1, .check = WRONG),

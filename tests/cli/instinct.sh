@@ -161,6 +161,12 @@ check "says what is white" written \
     "flynn show: m.png is written: 2x2; 25 % of it is above 1 and white, 25 % below 0 and black; --png=FILE scales its colours"
 ok "of an exercise without --png" map 'x - 1' range:2x2 -o m.png "${quick[@]}"
 check "names flynn show" grep -qF 'flynn show FILE.npy --png=FILE.png' "$work/err"
+ok "zeros that are rounded: -5.6e-17" show phantom:256x170 -o head.png
+check "are black as they should" written "flynn show: head.png is written: 256x170"
+ok "less than half a grey level below 0" show fill:2x2,value=-0.0019 -o low.png
+check "is rounded" written "flynn show: low.png is written: 2x2"
+ok "more than half of one above 1" show fill:2x2,value=1.002 -o high.png
+check "is lost" grep -qF 'high.png is written: 2x2; 100 % of it is above 1 and white, 0 % below 0' "$work/err"
 ok "a picture within 0..1" show image.npy --dtype=f32 -o i.png
 ok "a grey one" show image.png -o i.png
 check "is only named" written "flynn show: i.png is written: 2x3"
