@@ -11,6 +11,7 @@
 #   make check-gpu      on a machine with an NVIDIA GPU: compute-sanitizer, more than 2^32 elements, 10^6 operations
 #   make bench       time the exercises on every backend here
 #   make pages       on one quiet machine with a GPU: put what the commands print today into the pages (two minutes)
+#   make pictures    draw the pictures of the documents again, each by the command in its page
 #   make dist        write out/flynn-VERSION.tar.gz, of the last commit: the same bytes each time
 #   make install     install under PREFIX (/usr/local), within DESTDIR
 #   make deps        install what building and testing need (Debian, Ubuntu)
@@ -81,6 +82,15 @@ pages: all
 	@$(BUILD)/bin/flynn ceiling --backend=serial,simd,omp,hip
 	@FLYNN=$(BUILD)/bin/flynn FLYNN_SOURCE=$(CURDIR) python3 -B tests/docs/pages.py --write $(PAGES)
 
+# A page with docs/images/NAME.png has the command that draws it, from words that make arrays: `$ flynn show gaussian:9x9 --png=NAME.png`.
+# The picture of report.md is a browser's, which that page says; drawings (.svg) are written by hand.
+pictures: all
+	@cd docs/images && for picture in *.png; do \
+		command=$$(sed -n "s/^ *[$$] \(flynn .*--png=$$picture\)/\1/p" ../*.md ../*/*.md | head -1); \
+		[ -z "$$command" ] || { echo "$$command"; PATH="$(CURDIR)/$(BUILD)/bin:$$PATH" sh -c "$$command" > /dev/null || exit 1; }; done
+	@mkdir -p out && $(BUILD)/bin/flynn report tests/data/saved/sweep.json -o out/sweep.html --plots=out/plots
+	@cp out/plots/01-sweep-map-*.svg docs/images/report-sweep-map.svg && cp out/plots/02-sweep-lines-*.svg docs/images/report-sweep-lines.svg
+
 # What is not committed is not in it, and the time of its files is the commit's.
 dist:
 	@git diff --quiet HEAD || { echo "make dist: needs a git repository, and no changes that are not committed" >&2; exit 1; }
@@ -113,4 +123,4 @@ deps-mpi:
 clean:
 	@rm -rf $(BUILD) out
 
-.PHONY: all demo tests check check-quick check-deep check-mutants check-gpu bench pages dist install deps-build deps deps-deep deps-page deps-gpu deps-mpi clean
+.PHONY: all demo tests check check-quick check-deep check-mutants check-gpu bench pages pictures dist install deps-build deps deps-deep deps-page deps-gpu deps-mpi clean

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """The documentation hangs together: every relative link in README.md, BENCHMARKS.md and docs/ leads to something that is there
 and its #part to a heading, every page of an exercise is in the index, and every command of `flynn --help` that is an exercise has a page.
+Every file in docs/images is on a page, which has the command that draws a .png (`make pictures`).
 CHANGELOG.md and CITATION.cff are of this version, with one date or none. Actions in workflows are named by a commit, with the
 release in a comment.
 
@@ -71,6 +72,15 @@ def without_page(names):
             yield f"docs/exercises/README.md does not list {page.name}"
 
 
+def pictures(pages):
+    text = "\n".join(page.read_text(encoding="utf-8") for page in pages)
+    for picture in (SOURCE / "docs" / "images").iterdir():
+        if f"images/{picture.name})" not in text:
+            yield f"no page shows docs/images/{picture.name}"
+        elif picture.suffix == ".png" and not re.search(rf"--(png|screenshot)={re.escape(picture.name)}\b", text):
+            yield f"docs/images/{picture.name}: its page has no command that draws it (--png={picture.name})"
+
+
 def first(pattern, file):
     """The groups of the first line of the file that begins so; else None."""
     found = re.search(rf"^{pattern}", (SOURCE / file).read_text(encoding="utf-8"), re.MULTILINE)
@@ -115,7 +125,7 @@ def main():
     names = commands()
     assert len(pages) >= 5 and len(names) >= 3 and "convolve" in names, "the pages or the commands were not found"
     found = [problem for page in pages for problem in broken(page)]
-    found += [*without_page(names), *versions(), *unpinned()]
+    found += [*without_page(names), *pictures(pages), *versions(), *unpinned()]
     for problem in sorted(set(found)):
         print(problem, file=sys.stderr)
     print(f"{len(pages)} pages, {sum(len(links(p)) for p in pages)} links, {len(names)} commands: {len(found)} problems")
