@@ -1,0 +1,94 @@
+# SPDX-License-Identifier: MIT
+"""_c.py is what generate.py makes of the headers, and agrees with a C compiler."""
+import ast
+import ctypes
+import os
+import pathlib
+import subprocess
+import sys
+
+import pytest
+
+from flynn import _c, _library
+
+SOURCE = pathlib.Path(__file__).resolve().parents[2]
+HEADERS = [SOURCE / "core/include/flynn" / name for name in ("flynn.h", "bench.h")]
+
+
+def test_the_interface_is_that_of_the_headers():
+    made = subprocess.run([sys.executable, SOURCE / "python/generate.py", *HEADERS], capture_output=True, text=True, check=True).stdout
+    assert made == (SOURCE / "python/flynn/_c.py").read_text(encoding="utf-8"), "run python/generate.py again"
+
+
+@pytest.mark.parametrize("line", ["FL_API fl_status fl_new(fl_array **);", "typedef union fl_new { int a; } fl_new;", "#define FL_NEW \"text\"",
+                                  "FL_API fl_status fl_new(long double x);", "#if FL_NEW", "typedef struct fl_new { int bits : 3; } fl_new;"])
+def test_what_cannot_be_read_is_an_error(line, tmp_path):
+    header = HEADERS[0].read_text(encoding="utf-8")
+    mark = "typedef enum fl_mode"
+    (tmp_path / "flynn.h").write_text(header.replace(mark, line + "\n" + mark), encoding="utf-8")
+    made = subprocess.run([sys.executable, SOURCE / "python/generate.py", tmp_path / "flynn.h"], capture_output=True, text=True)
+    assert made.returncode == 1 and made.stderr.startswith("generate.py: flynn.h: cannot read ") and not made.stdout
+
+
+def structs():
+    return {name: kind for name, kind in vars(_c).items() if isinstance(kind, type) and issubclass(kind, ctypes.Structure) and name.startswith("fl_")}
+
+
+def test_sizes_and_offsets_are_those_of_a_c_compiler(tmp_path):
+    lines, expected = [], []
+    for name, kind in structs().items():
+        of_c = "__typeof__(((fl_probe *)0)->isa[0])" if name == "fl_probe_isa" else name
+        lines.append(f'printf("{name} %zu\\n", sizeof({of_c}));')
+        expected.append(f"{name} {ctypes.sizeof(kind)}")
+        for member, *_ in kind._fields_:
+            lines.append(f'printf("{name}.{member} %zu %zu\\n", offsetof({of_c}, {member}), sizeof((({of_c} *)0)->{member}));')
+            expected.append(f"{name}.{member} {getattr(kind, member).offset} {getattr(kind, member).size}")
+    for name, value in vars(_c).items():
+        if name.startswith("FL_"):
+            lines.append(f'printf("{name} %lld\\n", (long long)({name}));')
+            expected.append(f"{name} {value}")
+    program = tmp_path / "sizes.c"
+    program.write_text("#include <flynn/bench.h>\n#include <stdio.h>\nint main(void) {\n" + "\n".join(lines) + "\n}\n", encoding="utf-8")
+    subprocess.run([os.environ.get("CC", "cc"), "-std=c11", f"-I{SOURCE / 'core/include'}", program, "-o", tmp_path / "sizes"], check=True)
+    assert subprocess.run([tmp_path / "sizes"], capture_output=True, text=True, check=True).stdout.splitlines() == expected
+    assert len(expected) > 200
+
+
+def functions():
+    return {name for name in vars(_c) if name.startswith("fl_") and not isinstance(getattr(_c, name), type)}
+
+
+def test_the_functions_are_in_the_libraries():
+    for name in functions():
+        assert getattr(_c, name).argtypes is not None
+
+
+def test_version():
+    assert _library.VERSION == f"{_c.FL_VERSION_MAJOR}.{_c.FL_VERSION_MINOR}.{_c.FL_VERSION_PATCH}"
+
+
+def test_files_parse_with_the_grammar_of_python_3_9():
+    for path in [*(SOURCE / "python").rglob("*.py"), *(SOURCE / "tests/python").glob("*.py")]:
+        ast.parse(path.read_text(encoding="utf-8"), feature_version=(3, 9))
+
+
+def python(code, **environment):
+    return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True,
+                          env={**os.environ, "PYTHONPATH": f"{SOURCE / 'python'}:{os.environ.get('PYTHONPATH', '')}", **environment})
+
+
+def test_no_library_says_how_to_get_one(tmp_path):
+    done = python("import flynn", FLYNN_LIBRARY=str(tmp_path / "libflynn.so.0"))
+    assert "ImportError" in done.stderr and "make" in done.stderr and "FLYNN_LIBRARY" in done.stderr and "libflynn0" in done.stderr
+
+
+def test_another_library_and_another_version(tmp_path):
+    source = tmp_path / "other.c"
+    source.write_text('const char *fl_version(void) { return "7.1.0"; }\n', encoding="utf-8")
+    subprocess.run([os.environ.get("CC", "cc"), "-shared", "-fPIC", source, "-o", tmp_path / "libflynn.so.0"], check=True)
+    done = python("import flynn", FLYNN_LIBRARY=str(tmp_path / "libflynn.so.0"))
+    assert "ImportError" in done.stderr and "7.1.0" in done.stderr and _library.VERSION in done.stderr
+    source.write_text("int nothing;\n", encoding="utf-8")
+    subprocess.run([os.environ.get("CC", "cc"), "-shared", "-fPIC", source, "-o", tmp_path / "libother.so"], check=True)
+    done = python("import flynn", FLYNN_LIBRARY=str(tmp_path / "libother.so"))
+    assert "ImportError" in done.stderr and "is not libflynn" in done.stderr
