@@ -15,5 +15,6 @@ from ._array import Array, Device, Stream, array, asnumpy, device, devices, empt
 from ._exchange import asarray, from_dlpack
 from ._operations import (allclose, argmax, argmin, convolve, convolve1d, convolve2d, cumsum, dot, histogram, increment, log_of_sum, matmul, max, maximum,
                           merge, min, primes, primes_bound, qr, reconstruct, searchsorted, select, sort, sqrt, sum, svd, transpose)
+from ._code import RawKernel, Vectorized, vectorize
 
 __all__ = [name for name in dir() if not name.startswith("_")]

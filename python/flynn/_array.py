@@ -6,6 +6,7 @@ import atexit
 import ctypes
 import os
 import threading
+from ctypes import c_void_p
 from typing import Any, Callable, Dict, List, NamedTuple, NoReturn, Optional, Tuple, Union
 
 import numpy as np
@@ -15,6 +16,7 @@ from ._errors import ArgumentError, DeviceError, UnavailableError, WrongDeviceEr
 
 DTYPES = tuple(np.dtype(name) for name in ("uint8", "int32", "int64", "float32", "float64"))
 CODES = {(dtype.kind, dtype.itemsize): code for code, dtype in enumerate(DTYPES)}
+CODE_OF_NUMBER = {dtype.num: code for code, dtype in enumerate(DTYPES)}  # by NumPy's number of a dtype, which is faster
 INT64 = {n: ctypes.c_int64 * n for n in range(_c.FL_MAX_DIMS + 1)}
 
 
@@ -105,10 +107,10 @@ class Device:
             from ._exchange import asarray
             return self.array(asarray(data), dtype)
         host = np.ascontiguousarray(plain("data", data), None if dtype is None else as_dtype(dtype))
-        code, handle = dtype_code("data", host.dtype), ctypes.c_void_p()
+        code, handle = dtype_code("data", host.dtype), c_void_p()
         check_ndim("data", host.ndim)
         check(_c.fl_array_from_host(self._handle or self._gone(), code, host.ndim, INT64[host.ndim](*host.shape), host.ctypes.data,
-                                    ctypes.byref(handle)))
+                                    handle))
         return Array(handle.value, self, host.shape, DTYPES[code])
 
     def empty(self, shape: Any, dtype: Any = "float64") -> "Array":
@@ -124,8 +126,9 @@ class Device:
         return array
 
     def _create(self, shape: Tuple[int, ...], dtype: np.dtype[Any]) -> "Array":
-        handle, ndim = ctypes.c_void_p(), len(shape)
-        status = _c.fl_array_create(self._handle or self._gone(), CODES[dtype.kind, dtype.itemsize], ndim, INT64[ndim](*shape), ctypes.byref(handle))
+        """empty() of what has been checked: `dtype` is one of DTYPES."""
+        handle, ndim = c_void_p(), len(shape)
+        status = _c.fl_array_create(self._handle or self._gone(), CODE_OF_NUMBER[dtype.num], ndim, INT64[ndim](*shape), handle)
         if status:
             fail(status)
         return Array(handle.value, self, shape, dtype)
@@ -177,8 +180,8 @@ def device(name: Union[str, Device] = "auto") -> Device:
         if _forked:
             raise UnavailableError("this process was forked from one that had opened devices, which do not work here: start processes by "
                                    "multiprocessing.get_context('spawn')")
-        handle = ctypes.c_void_p()
-        check(_c.fl_device_open(wanted, ctypes.byref(handle)))
+        handle = c_void_p()
+        check(_c.fl_device_open(wanted, handle))
         opened = Device(handle.value or 0)
         same = _open.get(opened.resource)
         if same:
@@ -227,11 +230,11 @@ class Stream:
     __slots__ = ("_handle", "device")
 
     def __init__(self, device: Device, urgent: bool = False):
-        handle = ctypes.c_void_p()
+        handle = c_void_p()
         self._handle: Optional[int] = None
         self.device = device
         create = _c.fl_stream_create_urgent if urgent else _c.fl_stream_create
-        check(create(device._handle or device._gone(), ctypes.byref(handle)))
+        check(create(device._handle or device._gone(), handle))
         self._handle = handle.value
 
     def wait(self) -> None:
@@ -329,10 +332,10 @@ class Array:
 
     def to(self, where: Union[str, Device]) -> "Array":
         """A copy on a device, which may be this array's. Waits. Errors as flynn.device, and OutOfMemoryError."""
-        target, handle = device(where), ctypes.c_void_p()
+        target, handle = device(where), c_void_p()
         if "forked" in self.device._why:
             self.device._gone()
-        check(_c.fl_array_to_device(self._handle, target._handle or target._gone(), ctypes.byref(handle)))
+        check(_c.fl_array_to_device(self._handle, target._handle or target._gone(), handle))
         return Array(handle.value, target, self.shape, self.dtype)
 
     to_device = to
@@ -363,10 +366,10 @@ class Array:
                 raise ArgumentError(f"a slice with step {step}: Flynn's arrays are rows without gaps; "
                                     f"flynn.array(numpy.ascontiguousarray(a.numpy()[::{step}])) is a copy of such a part")
             start[d], shape[d] = min(first, shape[d]), max(0, last - first)
-        handle = ctypes.c_void_p()
+        handle = c_void_p()
         if "forked" in self.device._why:
             self.device._gone()
-        check(_c.fl_array_view(self._handle, INT64[self.ndim](*start), INT64[self.ndim](*shape), ctypes.byref(handle)))
+        check(_c.fl_array_view(self._handle, INT64[self.ndim](*start), INT64[self.ndim](*shape), handle))
         return Array(handle.value, self.device, tuple(shape), self.dtype, self._owner, self._writable, self._steps())
 
     def _steps(self) -> Tuple[int, ...]:

@@ -8,7 +8,7 @@ from typing import Any, Dict, Optional, Tuple, Union
 import numpy as np
 
 from . import _c
-from ._array import DTYPES, INT64, Array, Device, check_ndim, device as open_device, dtype_code, plain
+from ._array import CODE_OF_NUMBER, DTYPES, INT64, Array, Device, check_ndim, device as open_device, dtype_code, plain
 from ._errors import ArgumentError, UnavailableError, WrongDeviceError, check, fail
 
 CPU, CUDA, CUDA_HOST, ROCM, ROCM_HOST = 1, 2, 3, 10, 11  # DLDeviceType
@@ -121,7 +121,7 @@ def _wrap(name: str, on: Device, dtype: np.dtype[Any], shape: Tuple[int, ...], s
     if keep:
         tensor.deleter = _let_go
         _kept[ctypes.addressof(tensor)] = (tensor, owner)
-    status = _c.fl_array_from_dlpack(on._handle or on._gone(), ctypes.addressof(tensor), ctypes.byref(handle))
+    status = _c.fl_array_from_dlpack(on._handle or on._gone(), ctypes.addressof(tensor), handle)
     if status:
         _kept.pop(ctypes.addressof(tensor), None)
         if status == _c.FL_E_ARGUMENT:
@@ -133,6 +133,21 @@ def _wrap(name: str, on: Device, dtype: np.dtype[Any], shape: Tuple[int, ...], s
 def _no_rows(name: str, shape: Tuple[int, ...], strides: Optional[Tuple[int, ...]], size: int) -> None:
     raise ArgumentError(f"{name} has the shape {shape} and strides of {strides} bytes; Flynn takes rows whose elements of {size} bytes lie side by side "
                         f"and share no memory: numpy.ascontiguousarray({name}) is a copy that does")
+
+
+def _by_numpys_capsule(x: np.ndarray[Any, Any], on: Device) -> Optional[Array]:
+    """The usual array of NumPy's, in a third of the time; None: _of_numpy takes it, or says why not."""
+    if type(x) is not np.ndarray or not on.host_memory or not x.flags.writeable or x.dtype.num not in CODE_OF_NUMBER or not x.ndim:
+        return None
+    try:
+        capsule = x.__dlpack__()
+    except (BufferError, RuntimeError, TypeError):
+        return None
+    handle = ctypes.c_void_p()
+    if _c.fl_array_from_dlpack(on._handle or on._gone(), _pointer_of(capsule, FRESH), handle):
+        return None
+    _rename(capsule, USED)
+    return Array(handle.value, on, x.shape, x.dtype, None, True, None if x.flags.c_contiguous else x.strides)
 
 
 def _of_numpy(name: str, x: np.ndarray[Any, Any], on: Device, keep: bool) -> Array:
@@ -164,7 +179,7 @@ def _of_dlpack(name: str, x: Any, on: Device) -> Array:
     pointer, handle = _pointer_of(capsule, FRESH), ctypes.c_void_p()
     tensor = DLManagedTensor.from_address(pointer).tensor
     check_ndim(name, tensor.ndim)
-    status = _c.fl_array_from_dlpack(on._handle or on._gone(), pointer, ctypes.byref(handle))
+    status = _c.fl_array_from_dlpack(on._handle or on._gone(), pointer, handle)
     if status:
         fail(status)
     _rename(capsule, USED)
@@ -216,12 +231,13 @@ def _cuda_wait(index: int) -> None:
 
 def where(x: Any) -> Device:
     """The device on whose memory an array of another library is: of host memory the best processor."""
+    if isinstance(x, np.ndarray):
+        return open_device("cpu")
     place = (CPU, 0)
-    if not isinstance(x, np.ndarray):
-        if hasattr(x, "__dlpack_device__"):
-            place = tuple(int(number) for number in x.__dlpack_device__())  # type: ignore[assignment]
-        elif hasattr(x, "__cuda_array_interface__"):
-            place = (CUDA, _cuda_device(x.__cuda_array_interface__["data"][0]))
+    if hasattr(x, "__dlpack_device__"):
+        place = tuple(int(number) for number in x.__dlpack_device__())  # type: ignore[assignment]
+    elif hasattr(x, "__cuda_array_interface__"):
+        place = (CUDA, _cuda_device(x.__cuda_array_interface__["data"][0]))
     return open_device({CUDA: f"hip-nvidia:{place[1]}", ROCM: f"hip-amd:{place[1]}"}.get(place[0], "cpu"))
 
 
@@ -233,7 +249,8 @@ def take(name: str, x: Any, on: Device, keep: bool = False) -> Array:
         again = " (opened again)" if x.device.resource == on.resource else ""
         raise WrongDeviceError(f"{name} is on {x.device.resource}, the call runs on {on.resource}{again}; copy it with {name}.to({on.resource!r})")
     if isinstance(x, np.ndarray):
-        return _of_numpy(name, plain(name, x), on, keep)
+        array = _by_numpys_capsule(x, on)
+        return _of_numpy(name, plain(name, x), on, keep) if array is None else array
     if hasattr(x, "__dlpack__") and hasattr(x, "__dlpack_device__"):
         return _of_dlpack(name, x, on)
     if hasattr(x, "__cuda_array_interface__"):

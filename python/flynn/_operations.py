@@ -33,26 +33,28 @@ UINT8, INT32, INT64_DTYPE, FLOAT32, FLOAT64 = DTYPES
 
 def float_result(*dtypes: np.dtype[Any]) -> np.dtype[Any]:
     """C's rule for operations that compute in floating point."""
-    return FLOAT32 if all(dtype == FLOAT32 for dtype in dtypes) else FLOAT64
+    return FLOAT32 if all([dtype == FLOAT32 for dtype in dtypes]) else FLOAT64
 
 
 def result(*dtypes: np.dtype[Any]) -> np.dtype[Any]:
-    """C's rule for operations that compute in integers, too."""
-    if all(dtype == dtypes[0] for dtype in dtypes):
+    """C's rule for operations on one or two arrays that compute in integers, too."""
+    if len(dtypes) == 1 or dtypes[0] == dtypes[1]:
         return dtypes[0]
-    return INT64_DTYPE if all(dtype.kind in "iu" for dtype in dtypes) else FLOAT64
+    return INT64_DTYPE if dtypes[0].kind in "iu" and dtypes[1].kind in "iu" else FLOAT64
 
 
 # ---------------------------------------------------------------------------------------------- element by element ----
 
 def _unary(function: Any, dtype_of: Callable[..., np.dtype[Any]], a: Any, out: Any, variant: Optional[str], block: Block, stream: Optional[Stream],
            device: Where) -> Any:
-    if type(a) is Array and type(out) is Array and device is None and a.device is out.device and out._writable:
-        # The usual call in a loop: nothing to look up, to create or to convert.
-        status = function(a.device._handle or a.device._gone(), a._handle, out._handle, run_of(variant, block, stream, a.device))
+    if type(a) is Array and device is None and (out is None or type(out) is Array and out.device is a.device and out._writable):
+        # The usual call in a loop: no device to look up, nothing to convert.
+        on = a.device
+        to = on._create(a.shape, dtype_of(a.dtype)) if out is None else out
+        status = function(on._handle or on._gone(), a._handle, to._handle, run_of(variant, block, stream, on))
         if status:
             fail(status)
-        return out
+        return to
     on = on_device(device, (a, out))
     x = take("a", a, on)
     to = output(out, on, x.shape, dtype_of(x.dtype))
