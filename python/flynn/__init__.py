@@ -16,5 +16,14 @@ from ._exchange import asarray, from_dlpack
 from ._operations import (allclose, argmax, argmin, convolve, convolve1d, convolve2d, cumsum, dot, histogram, increment, log_of_sum, matmul, max, maximum,
                           merge, min, primes, primes_bound, qr, reconstruct, searchsorted, select, sort, sqrt, sum, svd, transpose)
 from ._code import RawKernel, Vectorized, vectorize
+from ._time import Times, time
 
-__all__ = [name for name in dir() if not name.startswith("_")]
+
+
+def load_ipython_extension(ipython: object) -> None:
+    """%load_ext flynn: the magics %flynn and %%flynn."""
+    from ._notebook import load
+    load(ipython)
+
+
+__all__ = [name for name in dir() if not name.startswith("_") and name != "load_ipython_extension"]

@@ -345,8 +345,9 @@ class Array:
         wanted = as_dtype(dtype)
         if wanted == self.dtype:
             return self.to(self.device)
+        from ._run import call
         out = self.device._create(self.shape, wanted)
-        check(_c.fl_convert(self.device._handle, self._handle, out._handle, None))
+        call(_c.fl_convert, self.device, (self._handle, out._handle))
         return out
 
     def __getitem__(self, key: Any) -> "Array":

@@ -20,6 +20,7 @@ Block = Union[int, Tuple[int, ...], None]
 class Place(threading.local):
     """What flynn.time has set for the operations of this thread: their stream, and where their timings go."""
     stream: Optional[int] = None
+    device: Optional[Device] = None
     timings: Optional[List[Any]] = None
     timed = False
 
@@ -69,7 +70,8 @@ def run_of(variant: Optional[str], block: Block, stream: Optional[Stream], on: D
             raise ArgumentError(f"stream is one of {stream.device.resource}, the call runs on {on.resource}; {on.resource!r} has streams of its own")
         run.stream = stream._handle
     if place.timed:
-        run.stream = run.stream or place.stream
+        if stream is None and place.device is on:
+            run.stream = place.stream
         if place.timings is not None:
             timing = _c.fl_timing()
             run.timing = ctypes.pointer(timing)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Runs the tests of the package flynn by pytest, for ctest: FLYNN_LIBRARY names libflynn. Exits with 77 where something is missing.
+"""run.py FILE...: runs tests of the package flynn by pytest, for ctest; FLYNN_LIBRARY names libflynn. Exits with 77 where something is missing.
 
 The same by hand, from the top of the tree: PYTHONPATH=python python3 -m pytest
 """
@@ -19,4 +19,4 @@ except ImportError as error:
 
 sys.path.insert(0, str(FOLDER.parents[1] / "python"))
 os.environ["PYTHONPATH"] = f"{sys.path[0]}:{os.environ.get('PYTHONPATH', '')}"
-sys.exit(pytest.main(["-q", "-p", "no:cacheprovider", "--durations=5", *sys.argv[1:], str(FOLDER)]))
+sys.exit(pytest.main(["-q", "-p", "no:cacheprovider", "--durations=5", *(str(FOLDER / name) for name in sys.argv[1:])]))

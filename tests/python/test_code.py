@@ -63,6 +63,9 @@ def test_an_integer_divided_by_zero_is_zero(device, dtype):
     equal(flynn.vectorize("(x + 1) * 2 / (y - y) + (x > y ? 10 % 0 : max(x, y) / y)")(device.array(x), device.array(y)),
           np.where(x > y, 0, quotient_of(np.maximum(x, y), y)).astype(dtype))
 
+    if device.emulation and dtype != "int32":
+        return  # the C++ compiler takes a second for each function
+
     @flynn.vectorize
     def rounded_down(x, y):
         return x // y + x % y

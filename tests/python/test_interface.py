@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""_c.py is what generate.py makes of the headers, and agrees with a C compiler."""
+"""_c.py is what generate.py makes of the headers, agrees with a C compiler, and each function of C has its use in Python."""
 import ast
 import ctypes
 import os
@@ -13,6 +13,32 @@ from flynn import _c, _library
 
 SOURCE = pathlib.Path(__file__).resolve().parents[2]
 HEADERS = [SOURCE / "core/include/flynn" / name for name in ("flynn.h", "bench.h")]
+
+
+# What Python does without, and why.
+LEFT_OUT = {
+    "fl_status_name": "Python's classes of errors have the names",
+    "fl_dtype_size": "numpy.dtype.itemsize", "fl_dtype_name": "numpy.dtype.name", "fl_dtype_parse": "numpy.dtype(name)",
+    "fl_dtype_is_float": "numpy.dtype.kind",
+    "fl_dtype_float_result": "_operations.float_result says the same, and a test compares them",
+    "fl_dtype_result": "_operations.result says the same, and a test compares them",
+    "fl_cache_folder": "flynn doctor --long shows it", "fl_cache_describe": "flynn doctor --long shows it",
+    "fl_event_create": "flynn.time times by events", "fl_event_free": "flynn.time", "fl_event_record": "flynn.time", "fl_event_wait": "flynn.time",
+    "fl_event_elapsed": "flynn.time", "fl_stream_wait_event": "there are no events",
+    "fl_array_device": "Array.device",
+    "fl_array_size": "Array.size",
+    "fl_trace_start": "the command's --trace", "fl_trace_stop": "the command's --trace", "fl_trace_begin": "the command's --trace",
+    "fl_trace_end": "the command's --trace",
+    "fl_convolve_window": "for the shares of several processes", "fl_convolve1d_window": "for the shares of several processes",
+    "fl_copy_array": "for `flynn ceiling`", "fl_multiply_add": "for `flynn ceiling`",
+    "fl_function_lanes": "flynn map --lanes shows it",
+    "fl_kernel_constant": "the command's --constant; RawKernel's defines have constants of the text",
+    "fl_kernel_describe": "fl_kernel_read_sized says the same before a compiler runs",
+    "fl_bench_join_sized": "for several processes", "fl_bench_add_call_sized": "flynn.time has arrays of its own",
+    "fl_bench_count": "flynn.time counts its cases",
+    "fl_bench_table": "flynn.time's table has speed-ups, too",
+    "fl_bench_samples": "fl_bench_json has the samples",
+}
 
 
 def test_the_interface_is_that_of_the_headers():
@@ -56,6 +82,15 @@ def test_sizes_and_offsets_are_those_of_a_c_compiler(tmp_path):
 
 def functions():
     return {name for name in vars(_c) if name.startswith("fl_") and not isinstance(getattr(_c, name), type)}
+
+
+def test_each_function_of_c_has_a_use_or_a_reason():
+    used = set()
+    for path in (SOURCE / "python/flynn").glob("*.py"):
+        if path.name != "_c.py":
+            used |= {node.attr for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))) if isinstance(node, ast.Attribute)}
+    assert functions() - used == set(LEFT_OUT)
+    assert all(LEFT_OUT.values()) and len(functions()) > 100
 
 
 def test_the_functions_are_in_the_libraries():
