@@ -26,4 +26,8 @@ def load_ipython_extension(ipython: object) -> None:
     load(ipython)
 
 
-__all__ = [name for name in dir() if not name.startswith("_") and name != "load_ipython_extension"]
+__all__ = ["ArgumentError", "Array", "Device", "DeviceError", "Error", "LimitError", "OutOfMemoryError", "RawKernel", "SourceError", "Stream", "Times",
+           "UnavailableError", "UnknownError", "UnsupportedError", "Vectorized", "WrongDeviceError", "__version__", "allclose", "argmax", "argmin",
+           "array", "asarray", "asnumpy", "convolve", "convolve1d", "convolve2d", "cumsum", "device", "devices", "dot", "empty", "from_dlpack",
+           "histogram", "increment", "log_of_sum", "matmul", "max", "maximum", "merge", "min", "primes", "primes_bound", "qr", "reconstruct",
+           "searchsorted", "select", "sort", "sqrt", "sum", "svd", "time", "transpose", "vectorize", "zeros"]

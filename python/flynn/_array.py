@@ -445,7 +445,8 @@ class Array:
 
     def __matmul__(self, other: Any) -> "Array":
         from ._operations import matmul
-        return matmul(self, other)
+        product: Array = matmul(self, other)
+        return product
 
 
 class _Memory:
@@ -469,7 +470,7 @@ def _refuse_operators() -> None:
                                               "and flynn.select(a) has the elements that are not 0"))
     for name, sign in {"neg": "-x", "abs": "abs(x)", "invert": "~x"}.items():
         setattr(Array, f"__{name}__", _refuse(f"operator {sign}", f"flynn.vectorize({sign!r})(a) computes it"))
-    Array.__setitem__ = _refuse("assignment to a part", "an operation with out=a[2:5] writes to one")  # type: ignore[attr-defined]
+    setattr(Array, "__setitem__", _refuse("assignment to a part", "an operation with out=a[2:5] writes to one"))
 
 
 _refuse_operators()

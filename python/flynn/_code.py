@@ -179,7 +179,8 @@ class RawKernel:
         """Numba's k[grid, block], k[grid, block, stream, bytes of shared memory]."""
         if not isinstance(how, tuple) or not 2 <= len(how) <= 4:
             raise ArgumentError(f"kernel[{how!r}]; expected kernel[grid, block], and then a stream and bytes of shared memory")
-        grid, block, stream, shared = (*how, *(None, 0)[len(how) - 2:])
+        grid, block = how[:2]
+        stream, shared = how[2] if len(how) > 2 else None, how[3] if len(how) > 3 else 0
         return lambda *arguments: self(grid, block, arguments, shared_mem=shared, stream=stream or None)
 
     def __call__(self, grid: Any, block: Any, arguments: Sequence[Any], *, shared_mem: int = 0, stream: Optional[Stream] = None, device: Where = None) -> None:

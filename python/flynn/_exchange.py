@@ -23,7 +23,7 @@ class DLTensor(ctypes.Structure):
                 ("shape", ctypes.POINTER(ctypes.c_int64)), ("strides", ctypes.POINTER(ctypes.c_int64)), ("byte_offset", ctypes.c_uint64)]
 
 
-Deleter = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
+Deleter: Any = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
 
 
 class DLManagedTensor(ctypes.Structure):
@@ -40,12 +40,12 @@ _kept: Dict[int, Tuple[Any, ...]] = {}  # address of a tensor of ours: what it n
 
 # These may be called when the interpreter ends, and their modules are gone: all that they need is in their arguments.
 
-@Deleter
+@Deleter  # type: ignore[misc]
 def _let_go(address: int, kept: Any = _kept) -> None:
     kept.pop(address, None)
 
 
-@Deleter
+@Deleter  # type: ignore[misc]
 def _let_go_versioned(address: int, kept: Any = _kept, cast: Any = ctypes.cast, pointer: Any = ctypes.c_void_p) -> None:
     _, inner = kept.pop(address)
     inner.contents.deleter(cast(inner, pointer))
@@ -63,7 +63,7 @@ _is = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_char_p)(("PyCaps
 FRESH, USED, VERSIONED = b"dltensor", b"used_dltensor", b"dltensor_versioned"
 
 
-@ctypes.PYFUNCTYPE(None, ctypes.c_void_p)
+@ctypes.PYFUNCTYPE(None, ctypes.c_void_p)  # type: ignore[misc]
 def _end_of_capsule(capsule: int, kinds: Any = ((FRESH, DLManagedTensor), (VERSIONED, DLManagedTensorVersioned)), has_name: Any = _is,
                     pointer_in: Any = _pointer_in) -> None:
     """A tensor that no library took is given back."""

@@ -83,7 +83,7 @@ def load(ipython: Any) -> None:
     """For %load_ext flynn."""
     from IPython.core.magic import no_var_expand
 
-    @no_var_expand  # type: ignore[untyped-decorator,unused-ignore]
+    @no_var_expand  # type: ignore[misc]
     def flynn(line: str, cell: Optional[str] = None) -> Optional[Times]:
         return magic(line, cell, ipython.user_ns)
 

@@ -109,9 +109,9 @@ def speed_ups(rows: Sequence[Row]) -> None:
 
 # ------------------------------------------------------------------------------------------------------ a case ----
 
-Call = dict(_c.fl_bench_case._fields_)["call"]
-OnStream = dict(_c.fl_bench_case._fields_)["copy_in"]
-Step = dict(_c.fl_bench_plan._fields_)["step"]
+Call: Any = dict(_c.fl_bench_case._fields_)["call"]
+OnStream: Any = dict(_c.fl_bench_case._fields_)["copy_in"]
+Step: Any = dict(_c.fl_bench_plan._fields_)["step"]
 
 
 class Case:
@@ -141,7 +141,9 @@ class Case:
         memory, size = ctypes.c_void_p(), max(1, math.prod(shape)) * dtype.itemsize
         check(_c.fl_host_alloc(self.on._handle or self.on._gone(), size, memory))
         self.state.pinned.append((self.on, memory.value))
-        return np.frombuffer((ctypes.c_char * size).from_address(memory.value or 0), dtype, math.prod(shape)).reshape(shape)
+        buffer: Any = (ctypes.c_char * size).from_address(memory.value or 0)
+        array: np.ndarray[Any, Any] = np.frombuffer(buffer, dtype, math.prod(shape)).reshape(shape)
+        return array
 
     def _guard(self, work: Callable[[Any], None]) -> Any:
         def called(_: Any, stream: Any) -> int:

@@ -54,10 +54,8 @@ def _functions() -> Dict[Any, Tuple[str, int, str]]:
         for name, of_c in names.items():
             if hasattr(module, name):
                 found[getattr(module, name)] = ("real", 2 if of_c in OF_TWO else 1, of_c)
-    for function in (math.floor, math.ceil, math.trunc):
-        found[function] = ("to integer", 1, function.__name__)
-    for function in (np.floor, np.ceil, np.trunc):
-        found[function] = ("real", 1, function.__name__)
+    for name in ("floor", "ceil", "trunc"):
+        found[getattr(math, name)], found[getattr(np, name)] = ("to integer", 1, name), ("real", 1, name)
     found.update({math.isnan: ("truth", 1, "(({0}) != ({0}))"), np.isnan: ("truth", 1, "(({0}) != ({0}))"), max: ("most", 2, "max"), min: ("most", 2, "min"),
                   np.maximum: ("of numpy", 2, "max"), np.minimum: ("of numpy", 2, "min"), abs: ("abs", 1, "abs"), np.abs: ("abs", 1, "abs"), int: ("int", 1, ""),
                   float: ("float", 1, ""), bool: ("bool", 1, "")})
@@ -83,9 +81,9 @@ class Translation:
             raise SourceError(f"{self.name}: its text cannot be found; write it into a file or a cell, or give the text in C") from None
         self.text, self.first = textwrap.dedent("".join(lines)), first
         try:
-            tree = ast.parse(self.text).body[0]
+            tree: Any = ast.parse(self.text).body[0]
         except SyntaxError:
-            tree = None  # type: ignore[assignment]
+            tree = None
         if not isinstance(tree, ast.FunctionDef):
             raise SourceError(f"{self.file}:{first}: expected a function by def, whose text stands alone; {self.name} is none")
         self.tree = tree
@@ -224,7 +222,7 @@ class Translation:
                 self.fail(argument, "range takes integers")
         step = 1
         if len(bounds) == 3:
-            step = self.constant(call.args[2])  # type: ignore[assignment]
+            step = self.constant(call.args[2])
             if not isinstance(step, int) or step == 0:
                 self.fail(call.args[2], "the step of range is a number other than 0 in the text")
         first, last = ("0", bounds[0][0]) if len(bounds) == 1 else (bounds[0][0], bounds[1][0])
@@ -293,28 +291,29 @@ class Translation:
             kind = INTEGER if kind == TRUTH else kind
             return f"({'-' if isinstance(node.op, ast.USub) else '+'}{text})", kind
         if isinstance(node, ast.Compare):
-            values = [self.value(one, known) for one in (node.left, *node.comparators)]
+            values = [self.value(operand, known) for operand in (node.left, *node.comparators)]
             parts = []
-            for (left, right), operator in zip(zip(values, values[1:]), node.ops):
+            for one, other, operator in zip(values, values[1:], node.ops):
                 if type(operator) not in COMPARISONS:
                     self.fail(node, "a comparison is one of < <= > >= == !=")
-                parts.append(f"({self.both(left, right)[0]} {COMPARISONS[type(operator)]} {self.both(left, right)[1]})")
+                left, right = self.both(one, other)
+                parts.append(f"({left} {COMPARISONS[type(operator)]} {right})")
             return f"({' && '.join(parts)})", TRUTH
         if isinstance(node, ast.BoolOp):
             result = self.value(node.values[-1], known)
-            for one in reversed(node.values[:-1]):
-                text, condition = self.value(one, known), self.truth(one, known)
-                kind = self.wider(text[1], result[1])
+            for operand in reversed(node.values[:-1]):
+                first, condition = self.value(operand, known), self.truth(operand, known)
+                kind = self.wider(first[1], result[1])
                 if kind == TRUTH:
                     result = f"({condition} {'&&' if isinstance(node.op, ast.And) else '||'} {result[0]})", TRUTH
                 else:
-                    left, right = self.both(text, result)
+                    left, right = self.both(first, result)
                     result = (f"({condition} ? {right} : {left})" if isinstance(node.op, ast.And) else f"({condition} ? {left} : {right})"), kind
             return result
         if isinstance(node, ast.IfExp):
-            first, second = self.value(node.body, known), self.value(node.orelse, known)
-            left, right = self.both(first, second)
-            return f"({self.truth(node.test, known)} ? {left} : {right})", self.wider(first[1], second[1])
+            body, orelse = self.value(node.body, known), self.value(node.orelse, known)
+            left, right = self.both(body, orelse)
+            return f"({self.truth(node.test, known)} ? {left} : {right})", self.wider(body[1], orelse[1])
         if isinstance(node, ast.Call):
             return self.call(node, known)
         self.fail(node, f"not possible here: {type(node).__name__.lower()}; possible are {POSSIBLE}")
@@ -344,7 +343,8 @@ class Translation:
         a, b = self.both(left, right)
         operator = type(node.op)
         if operator in (ast.Add, ast.Sub, ast.Mult):
-            sign = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*"}[operator]  # type: ignore[index]
+            plain: Dict[Any, str] = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*"}
+            sign = plain[operator]
             return f"({a} {sign} {b})", kind
         if operator is ast.Div:
             return f"({self.real(left)} / {self.real(right)})", REAL

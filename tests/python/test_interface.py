@@ -9,6 +9,7 @@ import sys
 
 import pytest
 
+import flynn
 from flynn import _c, _library
 
 SOURCE = pathlib.Path(__file__).resolve().parents[2]
@@ -105,6 +106,16 @@ def test_version():
 def test_files_parse_with_the_grammar_of_python_3_9():
     for path in [*(SOURCE / "python").rglob("*.py"), *(SOURCE / "tests/python").glob("*.py")]:
         ast.parse(path.read_text(encoding="utf-8"), feature_version=(3, 9))
+
+
+def test_types(tmp_path):
+    pytest.importorskip("mypy")
+    done = subprocess.run([sys.executable, "-m", "mypy", "--strict", "--ignore-missing-imports", f"--cache-dir={tmp_path}", SOURCE / "tests/python/every_name.py",
+                           SOURCE / "python/flynn"], cwd=tmp_path, capture_output=True, text=True, env={**os.environ, "MYPYPATH": str(SOURCE / "python")})
+    assert done.returncode == 0, done.stdout
+    program = (SOURCE / "tests/python/every_name.py").read_text(encoding="utf-8")
+    assert not [name for name in flynn.__all__ if f"flynn.{name}" not in program]
+    exec(compile(program, "every_name.py", "exec"), {})
 
 
 def python(code, **environment):
