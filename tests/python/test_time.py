@@ -138,3 +138,19 @@ def test_magics_in_ipython():
     assert shell.run_line_magic("flynn", "sort $x --backend=serial")[0]["check"] == "ok"
     assert shell.run_cell("%flynn sort $x --backend=serial").result[0]["shape"] == [2]
     assert shell.run_cell_magic("flynn", "kernel inout:0:4 --backend=hip-cpu --expect='2 * x'", "__global__ void f(float *a) { a[threadIdx.x] *= 2; }\n")
+
+
+def test_what_python_adds_to_a_call():
+    """Ratios within one run, the least of many, with twice the room that an idle machine needs."""
+    import timeit
+    device = flynn.device("serial")
+    x = np.arange(8.0)
+    a, plus = device.array(x), flynn.vectorize("x + 1")
+    calls = {"numpy": lambda: np.add(x, 1, out=x), "in place": lambda: flynn.increment(a, out=a), "new": lambda: flynn.increment(a),
+             "of numpy": lambda: flynn.increment(x, device=device), "vectorize": lambda: plus(a)}
+    least = dict.fromkeys(calls, np.inf)
+    for _ in range(15):
+        for name, call in calls.items():
+            least[name] = min(least[name], timeit.timeit(call, number=500))
+    for name, most in {"in place": 2, "new": 5, "of numpy": 9, "vectorize": 8}.items():
+        assert least[name] < 2 * most * least["numpy"], (name, least)
