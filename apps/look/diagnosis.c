@@ -5,6 +5,8 @@
 #include "view/json.h"
 #include "view/row.h"
 
+#include <flynn/flynn.h>
+
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -108,4 +110,55 @@ void diagnosis_print(const diagnosis *d)
         text_print("each finding: `flynn doctor --long`; how to enable what is absent: `flynn info`\n");
     if (d->bundle)
         text_print("wrote %s; look through it before you send it\n", d->bundle);
+}
+
+/* ---------------------------------------------------------------------------------------- a line for a class ---- */
+
+/* Returns whether a class should not begin before this is fixed: what is broken, a compiler or a cache that does not
+ * work, and hip-cpu where nothing launches kernels. */
+static bool is_urgent(const diagnosis *d, const json_t *finding)
+{
+    const char *subject = row_text(finding, "subject");
+
+    if (is_in_state(finding, STATE_ADVICE))
+        return strcmp(subject, "compiler") == 0 || strcmp(subject, "cache") == 0;
+    if (is_in_state(finding, STATE_ABSENT))
+        return !d->launches && strcmp(subject, "hip-cpu") == 0;
+    return is_in_state(finding, STATE_BROKEN);
+}
+
+/* Returns the first urgent finding about the subject (NULL: any); NULL if there is none. */
+static const json_t *first_urgent(const diagnosis *d, const char *subject)
+{
+    const json_t *f;
+    size_t i;
+
+    json_array_foreach(d->findings, i, f)
+    {
+        if (is_urgent(d, f) && (!subject || strcmp(row_text(f, "subject"), subject) == 0))
+            return f;
+    }
+    return NULL;
+}
+
+void diagnosis_print_class(const diagnosis *d, const char *host)
+{
+    const json_t *urgent = first_urgent(d, NULL), *resource;
+    const char *before = "";
+    size_t i;
+
+    text_print("%s; flynn %s; ", host, fl_version());
+    json_array_foreach(d->opened, i, resource)
+    {
+        text_print("%s%s", before, json_string_value(resource));
+        before = ", ";
+    }
+    text_print("%s; compiler %s; cache %s; ", *before ? "" : "no backend", first_urgent(d, "compiler") ? "fix" : "ok",
+               first_urgent(d, "cache") ? "fix" : "ok");
+    if (!urgent)
+        text_print("ok\n");
+    else /* some texts contain their fix, after a semicolon */
+        text_print("fix: %s: %s%s%s\n", row_text(urgent, "subject"), row_text(urgent, "text"),
+                   json_is_string(row_value(urgent, "cure")) ? "; " : "",
+                   json_is_string(row_value(urgent, "cure")) ? row_text(urgent, "cure") : "");
 }

@@ -18,6 +18,7 @@
 #include "support/memory.h"
 #include "support/statistics.h"
 #include "view/json.h"
+#include "view/row.h"
 #include "view/units.h"
 
 #include <ctype.h>
@@ -191,6 +192,7 @@ static void try_backend(diagnosis *d, const fl_backend_info *b)
     info = fl_device_describe(device);
     found(d, STATE_OK, b->name, "", "opens as %s in %.3g ms: %s%s%s%s%s", info->resource, info->open_s * 1e3,
           info->name, *info->isa ? ", " : "", info->isa, *info->runtime ? ", " : "", info->runtime);
+    json_append(d->opened, json_text(info->resource));
     if (b->probe.max_threads > 1)
         look_at_threads(d, info);
     if (!info->emulation && isnan(ceilings_load(info).copy_bytes_per_s))
@@ -234,7 +236,7 @@ static void look_at_cache(diagnosis *d)
 }
 
 /* Tests the compiler that map uses on a processor and for its check, with a new text, because no cache has that. */
-static void look_at_compiler(diagnosis *d)
+static void look_at_functions(diagnosis *d)
 {
     fl_device *device = NULL;
     fl_function *function = NULL;
@@ -251,6 +253,29 @@ static void look_at_compiler(diagnosis *d)
               strchr(fl_last_error(), ';') ? "" : "install gcc again, or name another compiler in FLYNN_CC",
               "functions of your own (flynn map): %s", fl_last_error());
     fl_function_free(function);
+    fl_device_close(device);
+}
+
+/* Tests the compiler of the user's kernels, which on an emulation is another one, if the device launches such. */
+static void look_at_kernels(diagnosis *d, const char *backend)
+{
+    fl_device *device = NULL;
+    fl_kernel *kernel = NULL;
+    char text[100];
+
+    snprintf(text, sizeof text, "__global__ void doctor(float *x) { x[0] = 1; } /* %.9f */", seconds_now());
+    if (backend_open(backend, &device) != FL_OK || !backend_offers(device, "kernel", NULL)) {
+        fl_device_close(device);
+        return;
+    }
+    d->launches = true;
+    if (fl_kernel_create(device, text, "a kernel", NULL, NULL, NULL, 0, &kernel) == FL_OK)
+        found(d, STATE_OK, "compiler", "", "kernels of your own are compiled for %s (flynn kernel)", backend);
+    else
+        found(d, STATE_ADVICE, "compiler",
+              strchr(fl_last_error(), ';') ? "" : "install g++ again, or name another compiler in FLYNN_CXX",
+              "kernels of your own on %s (flynn kernel): %s", backend, fl_last_error());
+    fl_kernel_free(kernel);
     fl_device_close(device);
 }
 
@@ -326,7 +351,10 @@ static void look_at_all(diagnosis *d)
             has = has || (hardware[v] && strcmp(b->name, vendors[v].backend) == 0);
         look_at_backend(d, b, has);
     }
-    look_at_compiler(d);
+    look_at_functions(d);
+    for (size_t i = 0; i < fl_backend_count(); i++)
+        if (fl_backend_get(i)->usable)
+            look_at_kernels(d, fl_backend_get(i)->name);
     look_at_cache(d);
     look_at_variables(d);
 }
@@ -348,37 +376,50 @@ static const own_option own_options[] = {
              "Without FILE: " BUNDLE_FILE ". It has the findings, what info and list print, a quick compare on each "
              "GPU, the versions of drivers and libraries, and the variables that decide what these do. The home "
              "folder's path, the host's name and Slurm's job are left out; look through it before you send it."},
+    {"class", OPTION_FLAG, offsetof(diagnosis, one_line),
+     .help =
+         "One line for the instructor of a class\v"
+         "Host; version; the backends that open; the compilers; the cache; then ok, or what is to be fixed before a "
+         "class. What only makes times better known, such as ceilings, is left out."},
     {"long", OPTION_FLAG, offsetof(diagnosis, details), .help = "Each finding on a line of its own, also what is ok"},
     {0},
 };
 
 static const char summary[] =
     "Checks the machine and every backend, opens each one, and says how to fix what is broken.\v"
-    "It also compiles a function, and looks at the variables FLYNN_... A finding is ok, absent (there is no such "
+    "It also compiles a function and a kernel, and looks at the variables FLYNN_... A finding is ok, absent (there is no such "
     "device here), advice, or broken. Exit status 3 if anything is broken.\v"
     "\twhat is broken, and how to repair it\n"
     "--long\teach finding\n"
+    "--class\tone line for the instructor of a class\n"
     "--json=doctor.json\tthe findings for someone else\n"
     "--bundle\t" BUNDLE_FILE ", to send\n";
 
 int command_doctor(int argc, char **argv)
 {
-    diagnosis d = {.root = "", .findings = json_new_list()};
+    diagnosis d = {.root = "", .findings = json_new_list(), .opened = json_new_list()};
     const command_line line = {"flynn doctor", NULL, 0, summary, TAKES_JSON, own_options, .own = &d};
     json_t *document = json_new_document();
     common_options common;
 
     options_parse(&line, argc, argv, &common);
     if (common.json && !common.json_file)
-        option_refuse_own(&common, own_options, "long", "--json has all of it");
+        for (const char *const *name = (const char *const[]){"long", "class", NULL}; *name; name++)
+            option_refuse_own(&common, own_options, *name, "--json has all of it");
+    if (d.details)
+        option_refuse_own(&common, own_options, "class", "--long has a line for each finding");
     if (common.set_own >> BUNDLE & 1)
         collect(&d);
     look_at_all(&d);
     json_put(document, "machine", machine_describe());
     json_put(document, "findings", d.findings);
-    if (results_write(&common, document))
+    const bool prints = results_write(&common, document);
+    if (prints && d.one_line)
+        diagnosis_print_class(&d, row_text(json_object_get(document, "machine"), "host"));
+    else if (prints)
         diagnosis_print(&d);
     json_decref(document);
+    json_decref(d.opened);
     options_free(&common);
     return d.count[STATE_BROKEN] > 0 ? EXIT_CANNOT_RUN : EXIT_DONE;
 }
