@@ -11,6 +11,7 @@
 #include "kept/ceilings.h"
 #include "ranks/child.h"
 #include "kept/machine.h"
+#include "kept/turn.h"
 #include "run/results.h"
 #include "options/paths.h"
 #include "support/processors.h"
@@ -174,6 +175,19 @@ static void look_at_threads(diagnosis *d, const fl_device_info *info)
               info->threads, plural);
 }
 
+/* Whether measurements of several users on the GPU wait for each other. */
+static void look_at_turn(diagnosis *d, const fl_device_info *info)
+{
+    const turn_file turn = turn_describe(info);
+
+    if (*turn.file)
+        found(d, STATE_OK, info->backend, "", "commands that measure on it take turns: by a lock on %s", turn.file);
+    else
+        found(d, STATE_ADVICE, info->backend,
+              "let FLYNN_GPU_LOCK name a file that all users can read, unless one user has the GPU",
+              "commands that measure on it do not wait for each other: %s", turn.why);
+}
+
 /* Opens the backend, because that runs a GPU's canary kernel, and checks the threads of a processor. */
 static void try_backend(diagnosis *d, const fl_backend_info *b)
 {
@@ -193,6 +207,8 @@ static void try_backend(diagnosis *d, const fl_backend_info *b)
     found(d, STATE_OK, b->name, "", "opens as %s in %.3g ms: %s%s%s%s%s", info->resource, info->open_s * 1e3,
           info->name, *info->isa ? ", " : "", info->isa, *info->runtime ? ", " : "", info->runtime);
     json_append(d->opened, json_text(info->resource));
+    if (!info->host_memory && !info->emulation)
+        look_at_turn(d, info);
     if (b->probe.max_threads > 1)
         look_at_threads(d, info);
     if (!info->emulation && isnan(ceilings_load(info).copy_bytes_per_s))
@@ -387,7 +403,8 @@ static const own_option own_options[] = {
 
 static const char summary[] =
     "Checks the machine and every backend, opens each one, and says how to fix what is broken.\v"
-    "It also compiles a function and a kernel, and looks at the variables FLYNN_... A finding is ok, absent (there is no such "
+    "It also compiles a function and a kernel, and looks at the variables FLYNN_... A finding is ok, absent (there is "
+    "no such "
     "device here), advice, or broken. Exit status 3 if anything is broken.\v"
     "\twhat is broken, and how to repair it\n"
     "--long\teach finding\n"
