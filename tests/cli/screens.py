@@ -22,12 +22,9 @@ import termios
 
 FLYNN = os.environ["FLYNN"]
 SOURCE = os.environ["FLYNN_SOURCE"]
+sys.path.append(f"{SOURCE}/tests/docs")
+from shown import FASTEST, NOISE  # noqa: E402
 CONTROL = re.compile(r"\x1b\[[0-9;]*[mK]")
-FASTEST = (r"\S+(?: \S+)?(?:, block \S+)? (?:is|was) the fastest(?: of those that are steady)?(?: by the kernel| with the copies)?: # (?:\+- # )?times as fast as ",
-           "no clear winner", "too noisy to say which is the fastest: ", "noisy, and not ranked: ", "with the copies it is, too: ",
-           "fastest(?: kernel| with the copies)?: ", "# % of the # s of ", "(?:strong|weak) scaling: (?:# threads (?:are the fastest|get the most done), # \\+- # times|"
-           "no number of threads (?:is|gets) |too noisy to say how it grows)", "the busiest is ")
-NOISE = ("do not trust its times", "is not kept; measure it again", "noisy", "auto took")
 
 
 def shown(words, width):

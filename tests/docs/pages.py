@@ -17,65 +17,30 @@ noisy row (~) is tried again, and in the end not taken. It is run on one quiet m
 
 For ctest: FLYNN_SOURCE and FLYNN name the source folder and the command.
 """
-import os
 import pathlib
 import re
-import subprocess
 import sys
 import tempfile
 
-SOURCE = pathlib.Path(os.environ["FLYNN_SOURCE"])
-FLYNN = pathlib.Path(os.environ["FLYNN"]).resolve()
-ENVIRONMENT = {**os.environ, "PATH": f"{FLYNN.parent}:{os.environ['PATH']}"}
-SECTION = re.compile(r"^\*\*What courses get wrong\.\*\*$(.*)\Z", re.MULTILINE | re.DOTALL)
-DEVICE = re.compile(r"(?:auto|hip-[a-z]+(?::\d+)?)")
-NUMBER = re.compile(r"-?\d[\d.]*(?:e[-+]?\d+)?")
+from shown import NOT_HERE, NUMBER, SOURCE, commands, pattern, run
+
+SECTION = "**What courses get wrong.**"
 HEADER = re.compile(r"(backend|exercise|Flynn class) .* check$")
 ROW = re.compile(r"(?!.*: )(?:\w+ +)?(?:serial|simd|omp|hip)(?:-\w+)?(?::\w+)* ")
 SENTENCE = re.compile(r"(both|all \d+) results are right$|\d+ of \d+ results")
 WIDTH = 100
 TRIES = 4
-NOT_HERE = 3
 
 
-def commands(page):
+def mistakes(page):
     """(command, the lines that it shows) of a page's section about mistakes."""
-    section = SECTION.search(page.read_text(encoding="utf-8"))
-    text = section[1] if section else ""
-    found, goes_on = [], False
-    for line in text.split("\n"):
-        indented = line.startswith("      ")
-        if goes_on:
-            found[-1][0] += " " + line.strip()
-        elif indented and line.strip().startswith("$ "):
-            found.append([line.strip()[2:], []])
-        elif indented and found and line.strip():
-            found[-1][1].append(line.strip())
-        elif indented and line.strip():
-            raise AssertionError(f"{page.name}: '{line.strip()}' is shown before any command")
-        if found:
-            goes_on = found[-1][0].endswith("\\")
-            found[-1][0] = found[-1][0].rstrip("\\ ")
-    return [(command, shown) for command, shown in found if command.startswith("flynn ")]
-
-
-def pattern(line):
-    """The words of a line, with any device; and with any numbers but the line's if they are those of a race."""
-    words = []
-    racy = line.endswith(("a race?", "(is a __syncthreads missing?)", "use atomicAdd or another atomic"))
-    for before_it, word in zip(["", *line.split()], line.split()):
-        if DEVICE.fullmatch(word.rstrip(":")):
-            words.append(DEVICE.pattern + ":" * word.endswith(":"))
-        elif racy and before_it != "line" and NUMBER.search(word):
-            before, after = NUMBER.split(word, maxsplit=1)
-            words.append(re.escape(before) + NUMBER.pattern + re.escape(after))
-        else:
-            words.append(re.escape(word))
-    return r"(?<!\S)" + r"\s+".join(words) + r"(?!\S)"
-
-
-def run(command, folder):
-    return subprocess.run(["bash", "-c", command], cwd=folder, env=ENVIRONMENT, stdin=subprocess.DEVNULL, capture_output=True, text=True)
+    lines = page.read_text(encoding="utf-8").split("\n")
+    section = lines[lines.index(SECTION):] if SECTION in lines else []
+    all_of_it = commands(section)
+    of_commands = {number for found in all_of_it for number in range(found.start, found.number + len(found.shown))}
+    for number, line in enumerate(section):
+        assert number in of_commands or not line.startswith(" " * 6) or not line.strip(), f"{page.name}: '{line.strip()}' belongs to no command"
+    return [(found.text, [line.strip() for line in found.shown if line.strip()]) for found in all_of_it if found.text.startswith("flynn ")]
 
 
 def failure(command, shown, folder):
@@ -95,27 +60,15 @@ def failure(command, shown, folder):
 class Table:
     """A command whose table a page shows: the lines `shown` of it, from the one with the number `first` on, are indented by `indent`."""
 
-    def __init__(self, page, command, indent, first, shown):
-        self.page, self.command, self.indent, self.first, self.shown = page, command, indent, first, shown
+    def __init__(self, page, found):
+        self.page, self.command, self.indent, self.first, self.shown = page, found.text.split("  #")[0].strip(), found.indent, found.number, found.shown
 
 
 def tables(page):
-    lines, found = page.read_text(encoding="utf-8").split("\n"), []
-    for number, line in enumerate(lines):
-        match = re.match(r"( {4,})\$ (flynn .*)", line)
-        if not match:
-            continue
-        shown = []
-        for below in lines[number + 1:]:  # an empty line may be one of what is printed
-            if below and (not below.startswith(match[1]) or below.strip().startswith("$ ")):
-                break
-            shown.append(below[len(match[1]):])
-        while shown and not shown[-1]:
-            shown.pop()
-        # Those of own kernels are run by cli-kernel, from the folder of the kernels; of a batch's tables pages show parts.
-        if any(HEADER.match(text) for text in shown) and "..." not in shown and not match[2].startswith(("flynn kernel", "flynn batch")):
-            found.append(Table(page, match[2].split("  #")[0].strip(), match[1], number + 1, shown))
-    return found
+    """Those of own kernels are run by cli-kernel, from the folder of the kernels; of a batch's tables pages show parts."""
+    return [Table(page, found) for found in commands(page.read_text(encoding="utf-8").split("\n"))
+            if found.text.startswith("flynn ") and not found.text.startswith(("flynn kernel", "flynn batch"))
+            and any(HEADER.match(text) for text in found.shown) and "..." not in found.shown]
 
 
 def backends_here():
@@ -206,7 +159,7 @@ def write(page, folder):
 
 def check(page, here, folder):
     """(Commands, failures) of a page."""
-    results = [(command, failure(command, shown, folder)) for command, shown in commands(page)]
+    results = [(command, failure(command, shown, folder)) for command, shown in mistakes(page)]
     results += [(table.command, form_failure(table, here, folder)) for table in tables(page)]
     for command, why in results:
         print(f"{'FAILED' if why else 'ok'}  {page.name}: {command}{': ' + why if why else ''}", flush=True)

@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: MIT
+"""What pages show of commands, for the scripts that run these: an indented line after "$ " is a command, which goes on after a
+backslash; the lines below it, indented alike, up to the next command or to text, are what it prints. What is fenced shows none.
+
+The environment names the command (FLYNN) and the source folder (FLYNN_SOURCE); by itself: build/bin/flynn, and the one that this is in.
+"""
+import os
+import pathlib
+import re
+import subprocess
+
+SOURCE = pathlib.Path(os.environ.get("FLYNN_SOURCE", pathlib.Path(__file__).parents[2])).resolve()
+FLYNN = pathlib.Path(os.environ.get("FLYNN", SOURCE / "build/bin/flynn")).resolve()
+ENVIRONMENT = {**os.environ, "PATH": f"{FLYNN.parent}:{os.environ['PATH']}"}
+NOT_HERE = 3  # the exit code where a backend cannot run
+DEVICE = re.compile(r"(?:auto|hip-[a-z]+(?::\d+)?)")
+NUMBER = re.compile(r"-?\d[\d.]*(?:e[-+]?\d+)?")
+FENCE = re.compile(r"(```|~~~)")
+# Lines that the moment decides, numbers replaced by #: who is the fastest, and what is said on a busy machine.
+FASTEST = (r"\S+(?: \S+)?(?:, block \S+)? (?:is|was) the fastest(?: of those that are steady)?(?: by the kernel| with the copies)?: # (?:\+- # )?times as fast as ",
+           "no clear winner", "too noisy to say which is the fastest: ", "noisy, and not ranked: ", "with the copies it is, too: ",
+           "fastest(?: kernel| with the copies)?: ", "# % of the # s of ", "(?:strong|weak) scaling: (?:# threads (?:are the fastest|get the most done), # \\+- # times|"
+           "no number of threads (?:is|gets) |too noisy to say how it grows)", "the busiest is ")
+NOISE = ("do not trust its times", "is not kept; measure it again", "noisy", "auto took")
+
+
+class Command:
+    """`start`: the number of its line, `number`: of the first of the lines `shown`, which have blank ones and no longer their `indent`."""
+
+    def __init__(self, text, indent, start, number, shown):
+        self.text, self.indent, self.start, self.number, self.shown = text, indent, start, number, shown
+
+
+def fenced(lines):
+    """Whether each line is one of a fenced block, or its begin or end."""
+    fence, found = None, []
+    for line in lines:
+        mark = FENCE.match(line)
+        found.append(fence is not None or mark is not None)
+        if mark and fence in (None, mark[1]):
+            fence = None if fence else mark[1]
+    return found
+
+
+def commands(lines):
+    found, number, hidden = [], 0, fenced(lines)
+    while number < len(lines):
+        match, start = None if hidden[number] else re.match(r"( {4,})\$ (.*)", lines[number]), number
+        number += 1
+        if not match:
+            continue
+        text, shown = match[2].rstrip(), []
+        while text.endswith("\\") and number < len(lines):
+            text = text[:-1].rstrip() + " " + lines[number].strip()
+            number += 1
+        for line in lines[number:]:
+            if line.strip() and (not line.startswith(match[1]) or line[len(match[1]):].startswith("$ ")):
+                break
+            shown.append(line[len(match[1]):])
+        while shown and not shown[-1].strip():
+            shown.pop()
+        found.append(Command(text, match[1], start, number, shown))
+        number += len(shown)
+    return found
+
+
+def pattern(line):
+    """The words of a line, with any device; and with any numbers but the line's if they are those of a race."""
+    words = []
+    racy = line.endswith(("a race?", "(is a __syncthreads missing?)", "use atomicAdd or another atomic"))
+    for before_it, word in zip(["", *line.split()], line.split()):
+        if DEVICE.fullmatch(word.rstrip(":")):
+            words.append(DEVICE.pattern + ":" * word.endswith(":"))
+        elif racy and before_it != "line" and NUMBER.search(word):
+            before, after = NUMBER.split(word, maxsplit=1)
+            words.append(re.escape(before) + NUMBER.pattern + re.escape(after))
+        else:
+            words.append(re.escape(word))
+    return r"(?<!\S)" + r"\s+".join(words) + r"(?!\S)"
+
+
+def run(command, folder, environment=None, **options):
+    return subprocess.run(["bash", "-c", command], cwd=folder, env=environment or ENVIRONMENT, stdin=subprocess.DEVNULL, text=True,
+                          **(options or {"capture_output": True}))
