@@ -408,7 +408,7 @@ static const char summary[] =
     "device here), advice, or broken. Exit status 3 if anything is broken.\v"
     "\twhat is broken, and how to repair it\n"
     "--long\teach finding\n"
-    "--class\tone line for the instructor of a class\n"
+    "--class\tone line for an instructor\n"
     "--json=doctor.json\tthe findings for someone else\n"
     "--bundle\t" BUNDLE_FILE ", to send\n";
 

@@ -69,7 +69,7 @@ check "stopped, it keeps its turn" grep -q "waiting for pid $holder of user $use
 kill -CONT "$holder"
 
 # Killed, it leaves its turn to the one that waits, who has said for whom and for how long.
-(sleep 3; kill -KILL "$holder") &
+(sleep 3; kill -KILL "$holder") >/dev/null 2>&1 &
 waits "${quick[@]}" "${gpu[@]}" --json
 holder=
 check "the wait ends with the process" test "$status" = 0
@@ -89,7 +89,7 @@ last=(kernel, under flock)
 timeout -k 10 60 flock "$FLYNN_GPU_LOCK" sh -c '"$@" && "$@"' sh "$flynn" kernel "${quick[@]}" "${gpu[@]}" >"$work/out" 2>"$work/err"
 status=$?
 check "a turn of a process above" test "$status" = 0
-(flock -s "$FLYNN_GPU_LOCK" sleep 2) &
+(flock -s "$FLYNN_GPU_LOCK" sleep 2) >/dev/null 2>&1 &
 sleep 0.5
 ok "a lock for readers" kernel "${quick[@]}" "${gpu[@]}"
 check "was waited for" flock -n "$FLYNN_GPU_LOCK" true
@@ -122,7 +122,7 @@ bus=$(basename "$(ls -d /sys/bus/pci/devices/*.0 2>/dev/null | head -1)")
 if [ -n "$bus" ]; then
     unset FLYNN_GPU_LOCK
     export FALSE_GPU_BUS_ID=$bus
-    flock "/sys/bus/pci/devices/$bus" sleep 600 &
+    (exec 9<"/sys/bus/pci/devices/$bus"; flock 9; exec sleep 600) >/dev/null 2>&1 &
     until ! flock -n "/sys/bus/pci/devices/$bus" true; do sleep 0.1; done
     refused "the GPU's folder" 4 "had the GPU" kernel "${quick[@]}" "${gpu[@]}" --max-time=1
     run doctor --json
