@@ -5,6 +5,7 @@
 #include "pipeline.h"
 #include "distributed.h"
 
+#include "kept/turn.h"
 #include "run/passes.h"
 #include "support/memory.h"
 #include "support/progress.h"
@@ -68,7 +69,10 @@ static void run_passes(pipeline *p)
     must(fl_bench_add(
         bench,
         &(fl_bench_case){.name = "batch", .call = call, .prepare = deal, .restore = deal, .user = p, .launches = 1}));
+    turn_add(p->plan->device->device);
+    turn_take();
     must(fl_bench_run(bench));
+    turn_end();
     must(fl_bench_result_get(bench, 0, &found));
     r->cold_s = p->source->ready ? found.first_s : (double)NAN;
     r->wall = passes_samples(bench, 0, FL_BENCH_TOTAL);

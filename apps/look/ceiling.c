@@ -13,6 +13,7 @@
 #include "ranks/group.h"
 #include "ranks/launch.h"
 #include "kept/machine.h"
+#include "kept/turn.h"
 #include "run/results.h"
 #include "support/fail.h"
 #include "support/memory.h"
@@ -259,10 +260,13 @@ static json_t *sample(measured_device *d, double amount)
 
 static json_t *measure_quantity(measured_device *d, const quantity_kind *q)
 {
+    turn_add(d->device);
+    turn_take();
     progress("%s: %s", d->info->resource, q->title);
     d->quantity = q;
     d->variant = NULL;
     json_t *found = sample(d, q->prepare(d));
+    turn_end();
     fl_array_free(d->elements);
     d->elements = NULL;
     return found;

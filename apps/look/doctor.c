@@ -5,17 +5,18 @@
  */
 #include "bundle.h"
 #include "commands.h"
+#include "diagnosis.h"
 
 #include "run/backends.h"
 #include "kept/ceilings.h"
 #include "ranks/child.h"
 #include "kept/machine.h"
+#include "kept/turn.h"
 #include "run/results.h"
 #include "options/paths.h"
 #include "support/processors.h"
 #include "support/fail.h"
 #include "support/memory.h"
-#include "support/print.h"
 #include "support/statistics.h"
 #include "view/json.h"
 #include "view/row.h"
@@ -28,41 +29,10 @@
 #include <inttypes.h>
 #include <limits.h>
 #include <math.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-typedef enum state { STATE_OK, STATE_ABSENT, STATE_ADVICE, STATE_BROKEN } state;
-static const char *const state_names[] = {"ok", "absent", "advice", "broken"};
-
-typedef struct diagnosis {
-    const char *root;   /* of the files that are checked: "" except in tests */
-    const char *bundle; /* the file that --bundle names */
-    bool details;       /* --long */
-    json_t *findings;   /* {"state", "subject", "text", "cure"} */
-    int count[4];       /* of each state */
-} diagnosis;
-
-/* Adds a finding about `subject` ("machine", "hip-nvidia"); `cure` is "" where there is nothing to fix. */
-__attribute__((format(printf, 5, 6))) static void found(diagnosis *d, state state, const char *subject,
-                                                        const char *cure, const char *format, ...)
-{
-    json_t *finding = json_new_object();
-    char text[800];
-    va_list arguments;
-
-    va_start(arguments, format);
-    vsnprintf(text, sizeof text, format, arguments);
-    va_end(arguments);
-    json_put(finding, "state", json_text(state_names[state]));
-    json_put(finding, "subject", json_text(subject));
-    json_put(finding, "text", json_text(text));
-    json_put(finding, "cure", *cure ? json_text(cure) : json_null());
-    json_append(d->findings, finding);
-    d->count[state]++;
-}
 
 /* The traces of a vendor's GPU and its driver in the file system. */
 static const struct vendor {
@@ -205,6 +175,19 @@ static void look_at_threads(diagnosis *d, const fl_device_info *info)
               info->threads, plural);
 }
 
+/* Whether measurements of several users on the GPU wait for each other. */
+static void look_at_turn(diagnosis *d, const fl_device_info *info)
+{
+    const turn_file turn = turn_describe(info);
+
+    if (*turn.file)
+        found(d, STATE_OK, info->backend, "", "commands that measure on it take turns: by a lock on %s", turn.file);
+    else
+        found(d, STATE_ADVICE, info->backend,
+              "let FLYNN_GPU_LOCK name a file that all users can read, unless one user has the GPU",
+              "commands that measure on it do not wait for each other: %s", turn.why);
+}
+
 /* Opens the backend, because that runs a GPU's canary kernel, and checks the threads of a processor. */
 static void try_backend(diagnosis *d, const fl_backend_info *b)
 {
@@ -223,6 +206,9 @@ static void try_backend(diagnosis *d, const fl_backend_info *b)
     info = fl_device_describe(device);
     found(d, STATE_OK, b->name, "", "opens as %s in %.3g ms: %s%s%s%s%s", info->resource, info->open_s * 1e3,
           info->name, *info->isa ? ", " : "", info->isa, *info->runtime ? ", " : "", info->runtime);
+    json_append(d->opened, json_text(info->resource));
+    if (!info->host_memory && !info->emulation)
+        look_at_turn(d, info);
     if (b->probe.max_threads > 1)
         look_at_threads(d, info);
     if (!info->emulation && isnan(ceilings_load(info).copy_bytes_per_s))
@@ -266,7 +252,7 @@ static void look_at_cache(diagnosis *d)
 }
 
 /* Tests the compiler that map uses on a processor and for its check, with a new text, because no cache has that. */
-static void look_at_compiler(diagnosis *d)
+static void look_at_functions(diagnosis *d)
 {
     fl_device *device = NULL;
     fl_function *function = NULL;
@@ -283,6 +269,29 @@ static void look_at_compiler(diagnosis *d)
               strchr(fl_last_error(), ';') ? "" : "install gcc again, or name another compiler in FLYNN_CC",
               "functions of your own (flynn map): %s", fl_last_error());
     fl_function_free(function);
+    fl_device_close(device);
+}
+
+/* Tests the compiler of the user's kernels, which on an emulation is another one, if the device launches such. */
+static void look_at_kernels(diagnosis *d, const char *backend)
+{
+    fl_device *device = NULL;
+    fl_kernel *kernel = NULL;
+    char text[100];
+
+    snprintf(text, sizeof text, "__global__ void doctor(float *x) { x[0] = 1; } /* %.9f */", seconds_now());
+    if (backend_open(backend, &device) != FL_OK || !backend_offers(device, "kernel", NULL)) {
+        fl_device_close(device);
+        return;
+    }
+    d->launches = true;
+    if (fl_kernel_create(device, text, "a kernel", NULL, NULL, NULL, 0, &kernel) == FL_OK)
+        found(d, STATE_OK, "compiler", "", "kernels of your own are compiled for %s (flynn kernel)", backend);
+    else
+        found(d, STATE_ADVICE, "compiler",
+              strchr(fl_last_error(), ';') ? "" : "install g++ again, or name another compiler in FLYNN_CXX",
+              "kernels of your own on %s (flynn kernel): %s", backend, fl_last_error());
+    fl_kernel_free(kernel);
     fl_device_close(device);
 }
 
@@ -358,91 +367,12 @@ static void look_at_all(diagnosis *d)
             has = has || (hardware[v] && strcmp(b->name, vendors[v].backend) == 0);
         look_at_backend(d, b, has);
     }
-    look_at_compiler(d);
+    look_at_functions(d);
+    for (size_t i = 0; i < fl_backend_count(); i++)
+        if (fl_backend_get(i)->usable)
+            look_at_kernels(d, fl_backend_get(i)->name);
     look_at_cache(d);
     look_at_variables(d);
-}
-
-static bool is_in_state(const json_t *finding, state state)
-{
-    return strcmp(row_text(finding, "state"), state_names[state]) == 0;
-}
-
-/* Returns whether one of the findings before this one has the same of each of the keys. */
-static bool was_found(const diagnosis *d, size_t finding, const char *const *keys)
-{
-    const json_t *f = json_array_get(d->findings, finding);
-    char *key = row_key(f, keys);
-    bool found = false;
-
-    for (size_t i = 0; i < finding && !found; i++) {
-        char *other = row_key(json_array_get(d->findings, i), keys);
-        found = strcmp(key, other) == 0;
-        free(other);
-    }
-    free(key);
-    return found;
-}
-
-/* Names in one line what was found to be ok. */
-static void print_well(const diagnosis *d)
-{
-    const char *before = "ok      ";
-    const json_t *f;
-    size_t i;
-
-    json_array_foreach(d->findings, i, f)
-    {
-        if (!is_in_state(f, STATE_OK) || was_found(d, i, (const char *const[]){"state", "subject", NULL}))
-            continue;
-        text_print("%s%s", before, row_text(f, "subject"));
-        before = ", ";
-    }
-    if (*before == ',')
-        text_print("\n");
-}
-
-/* The findings of one state. In short: a line for all subjects of which the same was found, and no fix of what is
- * absent, which `flynn info` has. */
-static void print_state(const diagnosis *d, state state)
-{
-    static const char *const alike[] = {"state", "text", "cure", NULL};
-    const json_t *f, *other;
-    size_t i, k;
-
-    json_array_foreach(d->findings, i, f)
-    {
-        if (!is_in_state(f, state) || (!d->details && was_found(d, i, alike)))
-            continue;
-        text_print("%-6s  %s", row_text(f, "state"), row_text(f, "subject"));
-        char *key = row_key(f, alike);
-        json_array_foreach(d->findings, k, other)
-        {
-            char *its = row_key(other, alike);
-            if (k > i && !d->details && strcmp(key, its) == 0)
-                text_print(", %s", row_text(other, "subject"));
-            free(its);
-        }
-        free(key);
-        text_print(": %s\n", row_text(f, "text"));
-        if (json_is_string(row_value(f, "cure")) && (d->details || state != STATE_ABSENT))
-            text_print("        fix: %s\n", row_text(f, "cure"));
-    }
-}
-
-/* The worst findings come last, just above the prompt. */
-static void print(const diagnosis *d)
-{
-    if (!d->details)
-        print_well(d);
-    for (state s = d->details ? STATE_OK : STATE_ABSENT; s <= STATE_BROKEN; s++)
-        print_state(d, s);
-    text_print("%d ok, %d absent, %d to improve, %d broken\n", d->count[STATE_OK], d->count[STATE_ABSENT],
-               d->count[STATE_ADVICE], d->count[STATE_BROKEN]);
-    if (!d->details)
-        text_print("each finding: `flynn doctor --long`; how to enable what is absent: `flynn info`\n");
-    if (d->bundle)
-        text_print("wrote %s; look through it before you send it\n", d->bundle);
 }
 
 /* First: the file is complete, whatever opening a device in this process does. */
@@ -462,37 +392,51 @@ static const own_option own_options[] = {
              "Without FILE: " BUNDLE_FILE ". It has the findings, what info and list print, a quick compare on each "
              "GPU, the versions of drivers and libraries, and the variables that decide what these do. The home "
              "folder's path, the host's name and Slurm's job are left out; look through it before you send it."},
+    {"class", OPTION_FLAG, offsetof(diagnosis, one_line),
+     .help =
+         "One line for the instructor of a class\v"
+         "Host; version; the backends that open; the compilers; the cache; then ok, or what is to be fixed before a "
+         "class. What only makes times better known, such as ceilings, is left out."},
     {"long", OPTION_FLAG, offsetof(diagnosis, details), .help = "Each finding on a line of its own, also what is ok"},
     {0},
 };
 
 static const char summary[] =
     "Checks the machine and every backend, opens each one, and says how to fix what is broken.\v"
-    "It also compiles a function, and looks at the variables FLYNN_... A finding is ok, absent (there is no such "
+    "It also compiles a function and a kernel, and looks at the variables FLYNN_... A finding is ok, absent (there is "
+    "no such "
     "device here), advice, or broken. Exit status 3 if anything is broken.\v"
     "\twhat is broken, and how to repair it\n"
     "--long\teach finding\n"
+    "--class\tone line for an instructor\n"
     "--json=doctor.json\tthe findings for someone else\n"
     "--bundle\t" BUNDLE_FILE ", to send\n";
 
 int command_doctor(int argc, char **argv)
 {
-    diagnosis d = {.root = "", .findings = json_new_list()};
+    diagnosis d = {.root = "", .findings = json_new_list(), .opened = json_new_list()};
     const command_line line = {"flynn doctor", NULL, 0, summary, TAKES_JSON, own_options, .own = &d};
     json_t *document = json_new_document();
     common_options common;
 
     options_parse(&line, argc, argv, &common);
     if (common.json && !common.json_file)
-        option_refuse_own(&common, own_options, "long", "--json has all of it");
+        for (const char *const *name = (const char *const[]){"long", "class", NULL}; *name; name++)
+            option_refuse_own(&common, own_options, *name, "--json has all of it");
+    if (d.details)
+        option_refuse_own(&common, own_options, "class", "--long has a line for each finding");
     if (common.set_own >> BUNDLE & 1)
         collect(&d);
     look_at_all(&d);
     json_put(document, "machine", machine_describe());
     json_put(document, "findings", d.findings);
-    if (results_write(&common, document))
-        print(&d);
+    const bool prints = results_write(&common, document);
+    if (prints && d.one_line)
+        diagnosis_print_class(&d, row_text(json_object_get(document, "machine"), "host"));
+    else if (prints)
+        diagnosis_print(&d);
     json_decref(document);
+    json_decref(d.opened);
     options_free(&common);
     return d.count[STATE_BROKEN] > 0 ? EXIT_CANNOT_RUN : EXIT_DONE;
 }

@@ -70,7 +70,7 @@ json_t *child_document(child_words *w, const char *what);
 /* Returns the output of `flynn help --words [command]`, to be freed: "--mode=\tdescription", a line each. */
 char *child_help(const char *command);
 
-/* The library's own variables without "FLYNN_", ended by NULL. No option sets them; child processes inherit them. */
+/* The variables of the library, and that of kept/turn.h, without "FLYNN_", ended by NULL. No option sets them; child processes inherit them. */
 extern const char *const child_variables[];
 /* Returns whether a text "FLYNN_...=..." sets one of them. */
 bool child_keeps(const char *variable);

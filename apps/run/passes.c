@@ -3,6 +3,7 @@
 #include "distributed.h"
 #include "shape.h"
 
+#include "kept/turn.h"
 #include "support/host_memory.h"
 #include "support/fail.h"
 #include "support/lent.h"
@@ -467,8 +468,11 @@ void passes_run(exercise *e, const choice *choices, int count, bool together, re
                           .lends = lends,
                           .pinned = !e->common.pageable};
         add_case(bench, &works[i]);
+        turn_add(choices[i].on->device);
     }
+    turn_take();
     must(fl_bench_run(bench));
+    turn_end();
     progress_end();
     for (int i = 0; i < count; i++)
         take_result(bench, (size_t)i, &works[i], results);

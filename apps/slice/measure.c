@@ -4,6 +4,7 @@
  */
 #include "slice.h"
 
+#include "kept/turn.h"
 #include "run/passes.h"
 #include "run/results.h"
 #include "support/host_memory.h"
@@ -164,7 +165,10 @@ static fl_bench *time_passes(slice_session *s)
                                               .after_first = poison,
                                               .launches = s->choice == SLICE_PACKED ? 0 : 1,
                                               .user = s}));
+    turn_add(s->device);
+    turn_take();
     must(fl_bench_run(bench));
+    turn_end();
     return bench;
 }
 

@@ -235,6 +235,14 @@ double progress_left(void)
     return state.limit > 0 ? state.limit - passed() : HUGE_VAL;
 }
 
+double progress_left_for_first(void)
+{
+    pthread_mutex_lock(&state.lock);
+    const bool has_result = !state.give_up;
+    pthread_mutex_unlock(&state.lock);
+    return has_result ? HUGE_VAL : progress_left();
+}
+
 bool progress_is_late(void)
 {
     return progress_left() <= 0;

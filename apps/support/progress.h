@@ -31,5 +31,7 @@ bool progress_is_late(void);
 /* Returns whether the time is over and there is something to show. */
 bool progress_ends(void);
 
-/* Seconds that are left; a large number without a limit. */
+/* Seconds that are left; a large number without a limit. progress_left_for_first: before `give_up` is called; a large
+ * number where there is something to show. */
 double progress_left(void);
+double progress_left_for_first(void);

@@ -5,6 +5,8 @@
 . "$(dirname "$0")/harness.sh"
 
 export -n FLYNN_TEST_FAULTS # it is no variable of flynn's
+# To compile a kernel takes a second: only where that is tested.
+export FLYNN_CXX=/nonexistent
 
 # has STATE SUBJECT WORDS: a finding of the last JSON.
 has() {
@@ -125,9 +127,21 @@ fi
 
 # Compiled functions: doctor compiles one, which is a new one each time.
 rm -rf "$FLYNN_CACHE/code"
+unset FLYNN_CXX
 run doctor --root=bare --json
 check "the compiler" has ok compiler "functions of your own are compiled here"
-check "one is compiled" has ok cache "$FLYNN_CACHE/code has 1 compiled function, "
+kernels=$(json "$work/out" 'any(f["subject"] == "compiler" and "kernels" in f["text"] for f in d["findings"])' && echo 1 || echo 0)
+check "one is compiled, and a kernel where one can be launched" \
+    has ok cache "$FLYNN_CACHE/code has $((1 + kernels)) compiled function"
+if [ "$kernels" = 1 ]; then
+    check "the compiler of kernels" has ok compiler "kernels of your own are compiled for hip-cpu"
+    FLYNN_CXX=/nonexistent run doctor --root=bare --json
+    check "no compiler of kernels" has advice compiler "kernels of your own on hip-cpu (flynn kernel): FLYNN_CXX: there is no compiler"
+    check "no compiler of kernels: map has its own" has ok compiler "functions of your own"
+fi
+export FLYNN_CXX=/nonexistent
+rm -rf "$FLYNN_CACHE/code"
+run doctor --root=bare --json
 all=$(grep -c '"subject"' "$work/out") code=$status
 # still_all: the other findings are there, and none is worse.
 still_all() { [ "$(grep -c '"subject"' "$work/out")" = "$all" ] && [ "$status" = "$code" ] && [ ! -s "$work/err" ]; }
@@ -177,6 +191,44 @@ FLYNN_MIN_TIM=1 FLYNN_COMPILER_TIMEOUT=2 FLYNN_QWERTZ=3 FLYNN_EMPTY='' FLYNN_MIN
 check "some are not" json "$work/out" 'sorted(f["text"] for f in d["findings"] if f["subject"] == "environment") == [
     "no command knows FLYNN_COMPILER_TIMEOUT; did you mean FLYNN_COMPILE_TIMEOUT?",
     "no command knows FLYNN_MIN_TIM; did you mean FLYNN_MIN_TIME?", "no command knows FLYNN_QWERTZ"]'
+
+# --class: one line for an instructor. Only what a class needs decides its end.
+line() { grep -qxE "$1" "$work/out" && [ "$(wc -l <"$work/out")" = 1 ]; }
+start="[^ ;]+; flynn [0-9.]+; (.*, )?serial(, hip-cpu:0)?"
+lib=$(dirname "$flynn")/../lib
+unset FLYNN_CXX
+if [ "$kernels" = 1 ]; then
+    run doctor --root=bare --class
+    check "class: all is well" line "$start; compiler ok; cache ok; ok"
+    check "class: exit code" test "$status" = 0
+    FLYNN_CXX=/nonexistent run doctor --root=bare --class
+    check "class: no compiler of kernels" line "$start; compiler fix; cache ok; fix: compiler: kernels of your own .*'/nonexistent'; expected .*"
+    mkdir -p less/bin less/lib
+    cp -L "$flynn" less/bin
+    cp -L "$lib"/*.so* less/lib
+    rm less/lib/flynn-hip-cpu.so
+    printf 'not built: no compiler for it\nget one\n' >less/lib/flynn-hip-cpu.missing
+    last=(doctor --class, without hip-cpu)
+    less/bin/flynn doctor --root=bare --class >"$work/out" 2>"$work/err"
+    status=$?
+    check "class: nothing launches kernels" line "$start; compiler ok; cache ok; fix: hip-cpu: not built: no compiler for it; get one"
+    check "class: nothing launches kernels: which doctor does not call broken" test "$status" = 0
+    rm -r less
+fi
+FLYNN_CC=/nonexistent run doctor --root=bare --class
+check "class: no compiler" line "$start; compiler fix; cache ok; fix: compiler: functions of your own .*"
+FLYNN_CACHE=/dev/null/cache run doctor --root=bare --class
+check "class: no cache" line "$start; compiler ok; cache fix; fix: cache: .*; set FLYNN_CACHE to a folder that only you can write to"
+echo 0x030200 >$gpu/class
+run doctor --root=no-driver --class
+check "class: something is broken" line "$start; compiler ok; cache ok; fix: machine: 1 NVIDIA GPU on the PCI bus, but no driver .*; apt-get install .*"
+check "class: something is broken: exit code" test "$status" = 3
+run doctor --root=no-driver --class --json=class.json
+check "class: the findings beside it" json class.json 'any(f["state"] == "broken" for f in d["findings"])'
+refused "class: --long has more lines" 2 --class doctor --class --long
+refused "class: so has --json" 2 --class doctor --class --json
+
+export FLYNN_CXX=/nonexistent
 
 # --bundle: a machine with a library of ROCm 6, a home folder, and a variable that is nobody's business.
 mkdir -p rocm/opt/rocm-6.4.1/lib rocm/opt/rocm-6.4.1/.info rocm/sys/module/amdgpu home/lib

@@ -964,6 +964,7 @@ OWN = {
     ("laws", "keep"): laws_keep,
     ("doctor", "root"): root,
     ("doctor", "bundle"): bundle,
+    ("doctor", "class"): lambda c: differ(*(len(Run([c, *more]).out.splitlines()) == 1 for more in ((), ("--class",))), "one line"),
     ("doctor", "long"): lambda c: differ(*(": opens as " in Run([c, *more]).out for more in ((), ("--long",))), "each finding"),
     ("list", "long"): lambda c: differ(*("multiply_add" in Run([c, *more]).must().out for more in ((), ("--long",))), "operations"),
     ("report", "output"): shown_by_report("output", "another.html"),

@@ -224,4 +224,33 @@ for mpi in "${mpis[@]}"; do
         check "a killed rank, without -K1, found by PMIx" ended pmix
     fi
 done
+
+# The scripts of docs/teaching/slurm.md, as they stand there, on a node without GPUs.
+script() { sed -n "/\`$1.sh\`:\$/,/^\`\`\`\$/p" "$here/../../docs/teaching/slurm.md" | sed '1,/^```sh$/d;$d'; }
+script learner >learner.sh
+script class >class.sh
+printf '__global__ void f(float *x, int n)\n{\n    int i = blockIdx.x * blockDim.x + threadIdx.x;\n    if (i < n)\n        x[i] += 1;\n}\n' >ann.hip
+sed 's/i < n/i < n - 1/' ann.hip >bo.hip
+sed 's/;//' ann.hip >cy.hip
+printf 'ann\nbo\ncy\n' >class.txt
+run kernel ann.hip inout:ones:10 10 --backend=hip-cpu --repeat=1
+if [ "$status" = 3 ]; then
+    echo "the scripts for classes are left out: no backend here launches kernels"
+else
+    last=("(docs/teaching/slurm.md)")
+    mkdir "$work/jobs"
+    export BACKEND=hip-cpu TMPDIR=$work/jobs PATH=$(dirname "$flynn"):$PATH
+    sbatch -W --gres=none --array=1-3%2 class.sh >"$work/out" 2>"$work/err" &
+    sbatch -W --gres=none learner.sh kernel ann.hip inout:ones:100 100 --expect='x + 1' -b hip-cpu >"$work/sbatch" 2>&1
+    status=$?
+    check "a learner's job" code 0
+    check "a learner's job: its output" grep -qE "^hip-cpu:0 .* ok \(emulation\)$" flynn-*.txt
+    wait $!
+    check "a class: right, wrong, not compiled" test "$(cat class-*.txt)" = "ann 0
+bo 1
+cy 2"
+    check "a class: why" grep -q "WRONG at \[65535\]" bo.out
+    check "a class: times, and which job" json ann.json 'd["results"][0]["check"]["ok"] and d["machine"]["slurm"]["job_name"] == "class"'
+    check "a class: no folder is left" test -z "$(ls "$work/jobs")"
+fi
 summary

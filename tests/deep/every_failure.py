@@ -228,7 +228,7 @@ def shape_of(text):
         if lines and re.match("exercise +variants ", lines[0]):
             return sorted(line.split()[:1] for line in lines)
         return sorted(line.split()[:1] for line in lines if not OF_TIMES.search(line)
-                      and not re.match(r"\S+ +(library|fft|cache:|compiler:) | +fix: install gcc again|\d+ ok, ", line))
+                      and not re.match(r"\S+ +(library|fft|cache:|compiler:) | +fix: install g(cc|\+\+) again|\d+ ok, ", line))
     return sorted(document), [
         (r.get("exercise"), r.get("backend"), r.get("check", {}).get("ok")) for r in document.get("results", [])
     ], len(document.get("skipped", []))

@@ -2,9 +2,11 @@
  *
  * The plugin `hip-cpu` under a name of its own and as no emulation, so that its results are ranked as a GPU's are; and
  * with registers, spills and occupancy for a user's kernel: 32 registers, 8 bytes, and room for 4 blocks among 2048
- * threads.
+ * threads. FALSE_GPU_BUS_ID is its place on the PCI bus.
  */
 #include "serial_inside.h"
+
+#include <stdlib.h>
 
 static fl_status (*run_kernel)(const fl_context *context, const void *args, const fl_launch *launch);
 static int threads; /* of the last kernel's block */
@@ -39,6 +41,8 @@ static fl_status wrap(fl_plugin_device *device)
     api = *device->api;
     api.last_kernel = last_kernel;
     device->api = &api;
+    if (getenv("FALSE_GPU_BUS_ID"))
+        snprintf(device->info.bus_id, sizeof device->info.bus_id, "%s", getenv("FALSE_GPU_BUS_ID"));
     (void)core;
     return FL_OK;
 }
