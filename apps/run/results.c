@@ -70,9 +70,10 @@ json_t *results_check(const compare_result *c, const char *method, int ndim, con
     return check;
 }
 
-void results_put_wrong(json_t *check, const differences *wrong, int ndim, const int64_t *shape)
+void results_put_wrong(json_t *check, const differences *wrong, int ndim, const int64_t *shape, const int *block)
 {
     const where_text where = differences_where(wrong, ndim, shape, WHERE_COLUMNS);
+    const pattern_text pattern = differences_pattern(wrong, ndim, shape, block);
     json_t *first = json_new_list(), *rows = json_new_list();
     int64_t position[FL_MAX_DIMS];
 
@@ -87,6 +88,7 @@ void results_put_wrong(json_t *check, const differences *wrong, int ndim, const 
     for (int r = 0; r < where.rows && wrong->count > 0; r++)
         json_append(rows, json_text(where.row[r]));
     json_put(check, "first_wrong", first);
+    json_put(check, "pattern", json_text(*pattern.text ? pattern.text : NULL));
     json_put(check, "where", rows);
 }
 
@@ -196,15 +198,29 @@ static json_t *json_result(const result_list *results, const exercise *e, const 
     noise_put(row, m->disturbed);
     put_kernel(row, &m->timing);
     json_t *check = results_check(&m->check, m->check_method, m->results[0].ndim, m->results[0].shape);
-    results_put_wrong(check, &m->wrong, m->results[0].ndim, m->results[0].shape);
+    results_put_wrong(check, &m->wrong, m->results[0].ndim, m->results[0].shape, m->timing.block);
     json_put(row, "check", check);
     if (e->kind->add_json)
         e->kind->add_json(e, m, row);
     return row;
 }
 
-/* "machine", with the GPU's data from the first device that is one. */
-static json_t *json_machine(const backend_list *backends)
+/* Adds what the GPU's library for management reports now. The ranks of a group may share a GPU: of them nobody knows
+ * which of its processes are others. */
+static void put_gpu_state(json_t *machine, const fl_device *device)
+{
+    fl_bench_gpu now;
+
+    must(fl_bench_gpu_get(device, &now));
+    json_put(machine, "gpu_clock_mhz", json_number(now.clock));
+    json_put(machine, "gpu_temperature_c", json_number(now.temperature));
+    json_put(machine, "gpu_throttled", isnan(now.throttled) ? json_null() : json_boolean(now.throttled > 0));
+    json_put(machine, "gpu_other_processes",
+             isnan(now.other_processes) || group_is_distributed() ? json_null()
+                                                                  : json_whole((int64_t)now.other_processes));
+}
+
+json_t *results_machine(const backend_list *backends)
 {
     json_t *machine = machine_describe();
 
@@ -215,6 +231,7 @@ static json_t *json_machine(const backend_list *backends)
         json_put(machine, "gpu", json_text(d->name));
         json_put(machine, "driver", json_text(d->driver));
         json_put(machine, "runtime", json_text(d->runtime));
+        put_gpu_state(machine, backends->open[i].device);
     }
     return machine;
 }
@@ -229,7 +246,7 @@ json_t *results_document(const backend_list *backends, json_t *rows)
         json_put(entry, "reason", json_text(backends->skipped[i].reason));
         json_append(skipped, entry);
     }
-    json_put(document, "machine", json_machine(backends));
+    json_put(document, "machine", results_machine(backends));
     json_put(document, "results", rows);
     json_put(document, "skipped", skipped);
     return document;
@@ -257,6 +274,17 @@ static cell what_of(const json_t *document)
     return count > 0 ? cell_print("%zu result%s", count, count == 1 ? "" : "s") : cell_print("a document");
 }
 
+/* Says that other processes may have slowed the GPU. They may also only hold memory there, so that this marks no row.
+ */
+static void say_other_processes(const json_t *machine)
+{
+    const double others = row_number(machine, "gpu_other_processes");
+
+    if (others > 0)
+        note("%s: %.0f other process%s compute%s on this GPU: times may be longer than on a GPU of one's own",
+             row_text(machine, "gpu"), others, others > 1 ? "es" : "", others > 1 ? "" : "s");
+}
+
 bool results_write(const common_options *common, const json_t *document)
 {
     problem why;
@@ -269,7 +297,10 @@ bool results_write(const common_options *common, const json_t *document)
         fail_problem(&why);
     file_note_written(common->json_file, "%s", what_of(document).text);
     file_note_written(common->csv_file, "%s", what_of(document).text);
-    return !(common->json && !common->json_file) && !(common->csv && !common->csv_file);
+    const bool table = !(common->json && !common->json_file) && !(common->csv && !common->csv_file);
+    if (table)
+        say_other_processes(json_object_get(document, "machine"));
+    return table;
 }
 
 void results_say_wrong(const json_t *rows, bool is_shown)
@@ -400,7 +431,8 @@ static void show_wrong(const measurement *m)
                                        .arrays = {result, NULL},
                                        .dtype = result->dtype,
                                        .ndim = result->ndim,
-                                       .shape = result->shape});
+                                       .shape = result->shape,
+                                       .block = m->timing.block});
 }
 
 static void show_table(const result_list *results, const exercise *e, const json_t *rows)
