@@ -4,13 +4,13 @@
 #include "kept/machine.h"
 #include "own/kernel_rows.h"
 #include "run/registry.h"
-#include "run/stopped.h"
 #include "support/fail.h"
 #include "support/memory.h"
 #include "support/progress.h"
 #include "view/json.h"
 #include "view/row.h"
 #include "view/saved.h"
+#include "view/stopped.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -10,7 +10,6 @@
 #include "run/registry.h"
 #include "ranks/child.h"
 #include "run/results.h"
-#include "run/stopped.h"
 #include "options/options.h"
 #include "options/paths.h"
 #include "options/typed.h"
@@ -23,6 +22,7 @@
 #include "view/row.h"
 #include "view/saved.h"
 #include "view/sentence.h"
+#include "view/stopped.h"
 #include "view/titles.h"
 
 #include <inttypes.h>

@@ -6,12 +6,12 @@
 #include "again.h"
 
 #include "ranks/child.h"
-#include "run/stopped.h"
 #include "support/fail.h"
 #include "support/progress.h"
 #include "view/columns.h"
 #include "view/json.h"
 #include "view/row.h"
+#include "view/stopped.h"
 
 #include <string.h>
 

@@ -2,7 +2,6 @@
 #include "batch.h"
 
 #include "ranks/child.h"
-#include "run/stopped.h"
 #include "support/fail.h"
 #include "support/progress.h"
 #include "support/statistics.h"
@@ -10,6 +9,7 @@
 #include "view/json.h"
 #include "view/noise.h"
 #include "view/row.h"
+#include "view/stopped.h"
 
 #include <inttypes.h>
 #include <math.h>

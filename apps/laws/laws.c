@@ -8,7 +8,6 @@
 
 #include "run/registry.h"
 #include "run/backends.h"
-#include "run/stopped.h"
 #include "ranks/child.h"
 #include "ranks/launch.h"
 #include "kept/machine.h"
@@ -19,6 +18,7 @@
 #include "support/progress.h"
 #include "view/json.h"
 #include "view/row.h"
+#include "view/stopped.h"
 #include "view/titles.h"
 
 #include <inttypes.h>

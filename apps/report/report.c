@@ -9,7 +9,6 @@
 #include "files/output.h"
 #include "files/png_file.h"
 #include "ranks/child.h"
-#include "run/stopped.h"
 #include "options/options.h"
 #include "options/paths.h"
 #include "support/fail.h"
@@ -18,6 +17,7 @@
 #include "view/json.h"
 #include "view/row.h"
 #include "view/saved.h"
+#include "view/stopped.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 #include "show.h"
 
-#include "run/stopped.h"
 #include "view/json.h"
 #include "view/noise.h"
 #include "view/row.h"
 #include "view/sentence.h"
+#include "view/stopped.h"
 #include "view/units.h"
 #include "support/memory.h"
 #include "support/print.h"

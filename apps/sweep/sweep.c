@@ -11,7 +11,6 @@
 #include "run/registry.h"
 #include "ranks/child.h"
 #include "run/results.h"
-#include "run/stopped.h"
 #include "support/fail.h"
 #include "support/memory.h"
 #include "support/print.h"
@@ -19,6 +18,7 @@
 #include "support/signals.h"
 #include "view/json.h"
 #include "view/row.h"
+#include "view/stopped.h"
 #include "view/titles.h"
 #include "view/units.h"
 

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 #include "stopped.h"
+#include "json.h"
+#include "row.h"
 
 #include "support/fail.h"
 #include "support/memory.h"
 #include "support/print.h"
 #include "support/progress.h"
 #include "support/signals.h"
-#include "view/json.h"
-#include "view/row.h"
 
 #include <stdio.h>
 #include <stdlib.h>
