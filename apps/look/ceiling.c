@@ -6,6 +6,7 @@
  */
 #include "ceiling.h"
 #include "commands.h"
+#include "quantity.h"
 
 #include "run/backends.h"
 #include "run/passes.h"
@@ -30,134 +31,6 @@
 #include <string.h>
 
 enum { FEWEST_PASSES = 6 }; /* which an interval of the median needs */
-
-/* The ways of a copy between the host's memory and a device's own. */
-enum { TO_DEVICE = 1, TO_HOST = 2, BOTH = 3, PAGEABLE = 4 };
-
-typedef struct quantity_kind quantity_kind;
-
-/* The state that the measurements of one device share. */
-typedef struct measured_device {
-    fl_device *device;
-    const fl_device_info *info;
-    const common_options *common;
-    int64_t bytes;       /* of each of the following arrays and buffers */
-    fl_stream *other;    /* in which copies to the host are queued, next to the stream of the copies to the device */
-    fl_array *from, *to; /* of u8 */
-    void *pinned[2], *pageable;
-    const quantity_kind *quantity; /* the one that is measured */
-    const char *variant;
-    fl_array *elements;
-    int64_t steps;
-} measured_device;
-
-struct quantity_kind {
-    const char *key, *title;
-    const char *unit;                                          /* "byte", "flop"; NULL: the time itself is the result */
-    double (*prepare)(measured_device *d);                     /* returns the bytes or the operations of the work */
-    fl_status (*queue)(measured_device *d, const fl_run *run); /* the work, once */
-    fl_bench_clock by;
-    int launches;          /* in a pass */
-    const char *operation; /* whose fastest variant is kept; NULL: there is one way only */
-    fl_dtype dtype;
-    int link; /* TO_DEVICE ...; 0: within the device */
-};
-
-static fl_status queue_copy(measured_device *d, const fl_run *run)
-{
-    return fl_copy_array(d->device, d->from, d->to, run);
-}
-
-static double prepare_copy(measured_device *d)
-{
-    return 2 * (double)d->bytes; /* read and written */
-}
-
-static fl_status queue_link(measured_device *d, const fl_run *run)
-{
-    const int link = d->quantity->link;
-    fl_status status = FL_OK;
-
-    if (link & TO_DEVICE)
-        status = fl_array_write(d->to, link & PAGEABLE ? d->pageable : d->pinned[0], run->stream);
-    if (link & TO_HOST && status == FL_OK)
-        status = fl_array_read(d->from, link & PAGEABLE ? d->pageable : d->pinned[1], d->other);
-    return status;
-}
-
-static double prepare_link(measured_device *d)
-{
-    if (d->quantity->link & PAGEABLE && !d->pageable) {
-        d->pageable = memory_zeroed(1, (size_t)d->bytes);
-        memset(d->pageable, 1, (size_t)d->bytes);
-    }
-    return (double)d->bytes * (d->quantity->link == BOTH ? 2 : 1);
-}
-
-static fl_status queue_steps(measured_device *d, const fl_run *run)
-{
-    /* The values stay close to 1, whatever the steps: no infinities, no denormals, which cost more on some
-     * processors. */
-    return fl_multiply_add(d->device, d->elements, 0.5, 0.5, d->steps, d->elements, run);
-}
-
-static void make_elements(measured_device *d, fl_dtype dtype, int64_t count)
-{
-    double *zeros = memory_zeroed((size_t)count, sizeof *zeros); /* of either dtype */
-
-    must(fl_array_from_host(d->device, dtype, 1, &count, zeros, &d->elements));
-    free(zeros);
-}
-
-/* A pass of multiply-adds is to take the first, and shows more than its launch from the second on. */
-static const double steps_s = 5e-3, least_steps_s = 1e-3;
-
-/* As many steps as take 5 ms in the best of three launches, so that the launch itself takes little time next to
- * them. */
-static double prepare_steps(measured_device *d)
-{
-    const int64_t count = d->info->host_memory ? 1 << 15 : 1 << 22;
-    double least = 0, start;
-
-    make_elements(d, d->quantity->dtype, count);
-    for (d->steps = 32; least < steps_s && d->steps < (int64_t)1 << 40;) {
-        d->steps *= 2;
-        least = INFINITY;
-        for (int i = 0; i < 3; i++) {
-            start = seconds_now();
-            must(queue_steps(d, NULL));
-            must(fl_device_wait(d->device));
-            least = fmin(least, seconds_now() - start);
-        }
-    }
-    return 2 * (double)count * (double)d->steps;
-}
-
-/* A kernel for one element and no steps is all launch; this variant's is the smallest. */
-static double prepare_launch(measured_device *d)
-{
-    make_elements(d, d->quantity->dtype, 1);
-    d->variant = "naive";
-    d->steps = 0;
-    return NAN;
-}
-
-static const quantity_kind kinds[] = {
-    {"copy", "copy on the device", "byte", prepare_copy, queue_copy, FL_BENCH_EVENTS, 1, "copy", FL_U8, 0},
-    {"h2d", "host to device, pinned", "byte", prepare_link, queue_link, FL_BENCH_HOST, 1, NULL, FL_U8, TO_DEVICE},
-    {"d2h", "device to host, pinned", "byte", prepare_link, queue_link, FL_BENCH_HOST, 1, NULL, FL_U8, TO_HOST},
-    {"both", "both ways at once, pinned", "byte", prepare_link, queue_link, FL_BENCH_HOST, 1, NULL, FL_U8, BOTH},
-    {"h2d_pageable", "host to device, pageable", "byte", prepare_link, queue_link, FL_BENCH_HOST, 1, NULL, FL_U8,
-     TO_DEVICE | PAGEABLE},
-    {"d2h_pageable", "device to host, pageable", "byte", prepare_link, queue_link, FL_BENCH_HOST, 1, NULL, FL_U8,
-     TO_HOST | PAGEABLE},
-    {"f32", "multiply-add, f32", "flop", prepare_steps, queue_steps, FL_BENCH_EVENTS, 1, "multiply_add", FL_F32, 0},
-    {"f64", "multiply-add, f64", "flop", prepare_steps, queue_steps, FL_BENCH_EVENTS, 1, "multiply_add", FL_F64, 0},
-    {"launch", "launch, one after the other", NULL, prepare_launch, queue_steps, FL_BENCH_EVENTS, 1000, NULL, FL_F32,
-     0},
-    {"launch_and_wait", "launch, and wait for it", NULL, prepare_launch, queue_steps, FL_BENCH_HOST, 1, NULL, FL_F32,
-     0},
-};
 
 /* fl_bench_case.call and .between. */
 static fl_status call(void *user, const fl_run *run)
@@ -186,7 +59,7 @@ static void add_variant(fl_bench *bench, measured_device *d, const char *variant
                                               .call = call,
                                               .between = q->link ? wait_for_other : NULL,
                                               .user = d,
-                                              .launches = q->launches}));
+                                              .launches = q->launches > 0 ? q->launches : 1}));
 }
 
 bool ceiling_is_known(const fl_bench_statistics *s)
@@ -212,7 +85,7 @@ static json_t *json_quantity(const fl_bench *bench, size_t i, const quantity_kin
 
     must(fl_bench_result_get(bench, i, &r));
     const bool disturbed = *r.disturbed && !(r.throttled > 0);
-    const bool too_short = q->prepare == prepare_steps && s.median < least_steps_s;
+    const bool too_short = s.median < q->least_s;
     json_put(entry, "key", json_text(q->key));
     json_put(entry, "what", json_text(q->title));
     json_put(entry, "variant", json_text(q->operation ? r.first->variant : NULL));
@@ -266,33 +139,6 @@ static json_t *measure_quantity(measured_device *d, const quantity_kind *q)
     fl_array_free(d->elements);
     d->elements = NULL;
     return found;
-}
-
-static void start(measured_device *d, fl_device *device, const common_options *common)
-{
-    const fl_device_info *info = fl_device_describe(device);
-    const int64_t most = info->host_memory ? (int64_t)512 << 20 : (int64_t)1 << 30;
-
-    *d = (measured_device){.device = device, .info = info, .common = common, .bytes = common->size};
-    if (!common->size) /* far larger than any cache, and small compared with the memory */
-        d->bytes = info->memory_bytes / 16 < most ? info->memory_bytes / 16 : most;
-    must(fl_stream_create(device, &d->other));
-    for (int i = 0; i < 2; i++) {
-        must(fl_host_alloc(device, (size_t)d->bytes, &d->pinned[i]));
-        memset(d->pinned[i], 1, (size_t)d->bytes); /* untouched pages are all read from one page of zeros */
-    }
-    must(fl_array_from_host(device, FL_U8, 1, &d->bytes, d->pinned[0], &d->from));
-    must(fl_array_from_host(device, FL_U8, 1, &d->bytes, d->pinned[0], &d->to));
-}
-
-static void end(measured_device *d)
-{
-    fl_array_free(d->from);
-    fl_array_free(d->to);
-    for (int i = 0; i < 2; i++)
-        fl_host_free(d->device, d->pinned[i]);
-    free(d->pageable);
-    fl_stream_free(d->other);
 }
 
 double ceiling_rate(const json_t *device, const char *key)
@@ -379,12 +225,12 @@ static json_t *measure_device(fl_device *device, const common_options *common)
     problem why;
     measured_device d;
 
-    start(&d, device, common);
-    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
-        if (!kinds[i].link || !info->host_memory)
-            json_append(quantities, measure_steadily(&d, &kinds[i]));
+    quantity_start(&d, device, common);
+    for (const quantity_kind *q = quantity_kinds; q->key; q++)
+        if (!q->link || !info->host_memory)
+            json_append(quantities, measure_steadily(&d, q));
     progress_end();
-    end(&d);
+    quantity_end(&d);
     json_put(row, "backend", json_text(info->backend));
     json_put(row, "resource", json_text(info->resource));
     json_put(row, "device", json_text(info->name));

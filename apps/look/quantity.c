@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: MIT */
+#include "quantity.h"
+
+#include "support/fail.h"
+#include "support/memory.h"
+#include "support/statistics.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static fl_status queue_copy(measured_device *d, const fl_run *run)
+{
+    return fl_copy_array(d->device, d->from, d->to, run);
+}
+
+static double prepare_copy(measured_device *d)
+{
+    return 2 * (double)d->bytes; /* read and written */
+}
+
+static fl_status queue_link(measured_device *d, const fl_run *run)
+{
+    const int link = d->quantity->link;
+    fl_status status = FL_OK;
+
+    if (link & TO_DEVICE)
+        status = fl_array_write(d->to, link & PAGEABLE ? d->pageable : d->pinned[0], run->stream);
+    if (link & TO_HOST && status == FL_OK)
+        status = fl_array_read(d->from, link & PAGEABLE ? d->pageable : d->pinned[1], d->other);
+    return status;
+}
+
+static double prepare_link(measured_device *d)
+{
+    if (d->quantity->link & PAGEABLE && !d->pageable) {
+        d->pageable = memory_zeroed(1, (size_t)d->bytes);
+        memset(d->pageable, 1, (size_t)d->bytes);
+    }
+    return (double)d->bytes * (d->quantity->link == BOTH ? 2 : 1);
+}
+
+static fl_status queue_steps(measured_device *d, const fl_run *run)
+{
+    /* The values stay close to 1, whatever the steps: no infinities, no denormals, which cost more on some
+     * processors. */
+    return fl_multiply_add(d->device, d->elements, 0.5, 0.5, d->steps, d->elements, run);
+}
+
+static void make_elements(measured_device *d, fl_dtype dtype, int64_t count)
+{
+    double *zeros = memory_zeroed((size_t)count, sizeof *zeros); /* of either dtype */
+
+    must(fl_array_from_host(d->device, dtype, 1, &count, zeros, &d->elements));
+    free(zeros);
+}
+
+/* A pass of multiply-adds is to take the first, and shows more than its launch from the second on. */
+static const double steps_s = 5e-3;
+#define LEAST_STEPS_S 1e-3
+
+/* As many steps as take 5 ms in the best of three launches, so that the launch itself takes little time next to
+ * them. */
+static double prepare_steps(measured_device *d)
+{
+    const int64_t count = d->info->host_memory ? 1 << 15 : 1 << 22;
+    double least = 0, start;
+
+    make_elements(d, d->quantity->dtype, count);
+    for (d->steps = 32; least < steps_s && d->steps < (int64_t)1 << 40;) {
+        d->steps *= 2;
+        least = INFINITY;
+        for (int i = 0; i < 3; i++) {
+            start = seconds_now();
+            must(queue_steps(d, NULL));
+            must(fl_device_wait(d->device));
+            least = fmin(least, seconds_now() - start);
+        }
+    }
+    return 2 * (double)count * (double)d->steps;
+}
+
+/* A kernel for one element and no steps is all launch; this variant's is the smallest. */
+static double prepare_launch(measured_device *d)
+{
+    make_elements(d, d->quantity->dtype, 1);
+    d->variant = "naive";
+    d->steps = 0;
+    return NAN;
+}
+
+#define LINK_KIND(key_, title_, ways) \
+    { \
+        .key = (key_), .title = (title_), .unit = "byte", .prepare = prepare_link, .queue = queue_link, \
+        .by = FL_BENCH_HOST, .link = (ways) \
+    }
+#define STEPS_KIND(key_, title_, dtype_) \
+    { \
+        .key = (key_), .title = (title_), .unit = "flop", .prepare = prepare_steps, .queue = queue_steps, \
+        .by = FL_BENCH_EVENTS, .operation = "multiply_add", .dtype = (dtype_), .least_s = LEAST_STEPS_S \
+    }
+
+const quantity_kind quantity_kinds[] = {
+    {.key = "copy",
+     .title = "copy on the device",
+     .unit = "byte",
+     .prepare = prepare_copy,
+     .queue = queue_copy,
+     .by = FL_BENCH_EVENTS,
+     .operation = "copy",
+     .dtype = FL_U8},
+    LINK_KIND("h2d", "host to device, pinned", TO_DEVICE),
+    LINK_KIND("d2h", "device to host, pinned", TO_HOST),
+    LINK_KIND("both", "both ways at once, pinned", BOTH),
+    LINK_KIND("h2d_pageable", "host to device, pageable", TO_DEVICE | PAGEABLE),
+    LINK_KIND("d2h_pageable", "device to host, pageable", TO_HOST | PAGEABLE),
+    STEPS_KIND("f32", "multiply-add, f32", FL_F32),
+    STEPS_KIND("f64", "multiply-add, f64", FL_F64),
+    {.key = "launch",
+     .title = "launch, one after the other",
+     .prepare = prepare_launch,
+     .queue = queue_steps,
+     .by = FL_BENCH_EVENTS,
+     .launches = 1000,
+     .dtype = FL_F32},
+    {.key = "launch_and_wait",
+     .title = "launch, and wait for it",
+     .prepare = prepare_launch,
+     .queue = queue_steps,
+     .by = FL_BENCH_HOST,
+     .dtype = FL_F32},
+    {0},
+};
+
+void quantity_start(measured_device *d, fl_device *device, const common_options *common)
+{
+    const fl_device_info *info = fl_device_describe(device);
+    const int64_t most = info->host_memory ? (int64_t)512 << 20 : (int64_t)1 << 30;
+
+    *d = (measured_device){.device = device, .info = info, .common = common, .bytes = common->size};
+    if (!common->size) /* far larger than any cache, and small compared with the memory */
+        d->bytes = info->memory_bytes / 16 < most ? info->memory_bytes / 16 : most;
+    must(fl_stream_create(device, &d->other));
+    for (int i = 0; i < 2; i++) {
+        must(fl_host_alloc(device, (size_t)d->bytes, &d->pinned[i]));
+        memset(d->pinned[i], 1, (size_t)d->bytes); /* untouched pages are all read from one page of zeros */
+    }
+    must(fl_array_from_host(device, FL_U8, 1, &d->bytes, d->pinned[0], &d->from));
+    must(fl_array_from_host(device, FL_U8, 1, &d->bytes, d->pinned[0], &d->to));
+}
+
+void quantity_end(measured_device *d)
+{
+    fl_array_free(d->from);
+    fl_array_free(d->to);
+    for (int i = 0; i < 2; i++)
+        fl_host_free(d->device, d->pinned[i]);
+    free(d->pageable);
+    fl_stream_free(d->other);
+}

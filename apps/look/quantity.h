@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * quantity.h - what flynn ceiling measures of a device: each quantity's work, and the arrays that it is done with.
+ */
+#pragma once
+
+#include "options/options.h"
+
+#include <flynn/bench.h>
+
+/* The ways of a copy between the host's memory and a device's own. */
+enum { TO_DEVICE = 1, TO_HOST = 2, BOTH = 3, PAGEABLE = 4 };
+
+typedef struct quantity_kind quantity_kind;
+
+/* The state that the measurements of one device share. */
+typedef struct measured_device {
+    fl_device *device;
+    const fl_device_info *info;
+    const common_options *common;
+    int64_t bytes;       /* of each of the following arrays and buffers */
+    fl_stream *other;    /* in which copies to the host are queued, next to the stream of the copies to the device */
+    fl_array *from, *to; /* of u8 */
+    void *pinned[2], *pageable;
+    const quantity_kind *quantity; /* the one that is measured */
+    const char *variant;
+    fl_array *elements;
+    int64_t steps;
+} measured_device;
+
+struct quantity_kind {
+    const char *key, *title;
+    const char *unit;                                          /* "byte", "flop"; NULL: the time itself is the result */
+    double (*prepare)(measured_device *d);                     /* returns the bytes or the operations of the work */
+    fl_status (*queue)(measured_device *d, const fl_run *run); /* the work, once */
+    fl_bench_clock by;
+    int launches;          /* in a pass; 0: one */
+    const char *operation; /* whose fastest variant is kept; NULL: there is one way only */
+    fl_dtype dtype;
+    int link;       /* TO_DEVICE ...; 0: within the device */
+    double least_s; /* a shorter pass shows its launch more than its work */
+};
+
+/* Ends where `key` is NULL. */
+extern const quantity_kind quantity_kinds[];
+
+/* Makes the arrays and buffers of the device. */
+void quantity_start(measured_device *d, fl_device *device, const common_options *common);
+void quantity_end(measured_device *d);
