@@ -88,7 +88,7 @@ static json_t *json_quantity(const fl_bench *bench, size_t i, const quantity_kin
     const bool too_short = s.median < q->least_s;
     json_put(entry, "key", json_text(q->key));
     json_put(entry, "what", json_text(q->title));
-    json_put(entry, "variant", json_text(q->operation ? r.first->variant : NULL));
+    json_put(entry, "variant", json_text(q->operation || q->is_stream ? r.first->variant : NULL));
     json_put(entry, "seconds", json_number(s.median));
     json_put(entry, "interval_s", ceiling_interval(&s));
     json_put(entry, "spread_s", json_number(statistics_range(&s)));
@@ -130,12 +130,30 @@ static json_t *sample(measured_device *d, double amount)
     return fastest;
 }
 
+/* Adds whether the result is right, and says what is wrong. */
+static void put_check(measured_device *d, json_t *entry)
+{
+    json_t *check = json_new_object();
+    problem why;
+    const bool right = stream_is_right(&d->streams, d->quantity->stream, &why);
+
+    if (!right)
+        print_error("%s: %s is wrong: %s", d->info->resource, d->quantity->title, why.text);
+    d->wrong = d->wrong || !right;
+    json_put(check, "ok", json_boolean(right));
+    json_put(entry, "check", check);
+}
+
+/* NULL: nothing here can run it. */
 static json_t *measure_quantity(measured_device *d, const quantity_kind *q)
 {
     progress("%s: %s", d->info->resource, q->title);
     d->quantity = q;
     d->variant = NULL;
-    json_t *found = sample(d, q->prepare(d));
+    const double amount = q->prepare(d);
+    json_t *found = q->unit && isnan(amount) ? NULL : sample(d, amount);
+    if (found && q->is_stream)
+        put_check(d, found);
     fl_array_free(d->elements);
     d->elements = NULL;
     return found;
@@ -217,8 +235,8 @@ static ceilings worth_keeping(const json_t *device, const fl_device_info *info)
     return c;
 }
 
-/* A device of the document's "ceilings". */
-static json_t *measure_device(fl_device *device, const common_options *common)
+/* A device of the document's "ceilings". `wrong` is set where a result is. */
+static json_t *measure_device(fl_device *device, const common_options *common, bool *wrong)
 {
     const fl_device_info *info = fl_device_describe(device);
     json_t *row = json_new_object(), *quantities = json_new_list();
@@ -226,10 +244,13 @@ static json_t *measure_device(fl_device *device, const common_options *common)
     measured_device d;
 
     quantity_start(&d, device, common);
-    for (const quantity_kind *q = quantity_kinds; q->key; q++)
-        if (!q->link || !info->host_memory)
-            json_append(quantities, measure_steadily(&d, q));
+    for (const quantity_kind *q = quantity_kinds; q->key; q++) {
+        json_t *found = q->link && info->host_memory ? NULL : measure_steadily(&d, q);
+        if (found)
+            json_append(quantities, found);
+    }
     progress_end();
+    *wrong = *wrong || d.wrong;
     quantity_end(&d);
     json_put(row, "backend", json_text(info->backend));
     json_put(row, "resource", json_text(info->resource));
@@ -252,6 +273,11 @@ static cell measured(const json_t *quantity)
     return cell_print("%s", (isnan(rate) ? format_seconds(seconds) : format_rate(rate, unit)).text);
 }
 
+static cell checked(const json_t *quantity)
+{
+    return cell_print(!json_object_get(quantity, "check") ? "-" : row_is_right(quantity) ? "ok" : "WRONG");
+}
+
 static cell spread(const json_t *quantity)
 {
     const fl_bench_statistics s = row_statistics(json_object_get(quantity, "times_s"));
@@ -266,6 +292,7 @@ const column ceiling_columns[] = {
     {.title = "measured", .as = AS_NUMBER, .make = measured, .noise = "disturbed"},
     {.title = "spread", .as = AS_PART, .make = spread, .drop = 26},
     {.title = "samples", .key = "times_s", .as = AS_COUNT, .drop = 28},
+    {.title = "check", .make = checked},
     {0},
 };
 
@@ -285,10 +312,11 @@ static void show(const json_t *devices)
 }
 
 static const char summary[] =
-    "Measures the most that each device can do: copies in its memory, copies to and from it, multiply-adds, and what a "
-    "launch costs.\v"
+    "Measures the most that each device can do: copies in its memory, BabelStream's mul, add, triad and dot, copies to "
+    "and from it, multiply-adds, and what a launch costs.\v"
     "The numbers are kept, and other commands report the percentage of the roofline that an exercise reached: the "
-    "longer of bytes / bandwidth and operations / rate, over its time. --size is in bytes; it should be far beyond the "
+    "longer of bytes / bandwidth and operations / rate, over its time. The bandwidth is that of the copy; mul, add, "
+    "triad and dot are for comparison with other machines. --size is in bytes of an array; it should be far beyond the "
     "caches. On several ranks (docs/cluster.md) it measures the link between them instead: ping-pong, exchange and "
     "all-reduce of messages up to --size bytes (64Mi).\v"
     "\tof the best device\n"
@@ -313,8 +341,9 @@ int command_ceiling(int argc, char **argv)
     }
     backend_list backends = backends_open(&common);
     json_t *document = json_new_document(), *devices = json_new_list();
+    bool wrong = false;
     for (int i = 0; i < backends.count; i++)
-        json_append(devices, measure_device(backends.open[i].device, &common));
+        json_append(devices, measure_device(backends.open[i].device, &common, &wrong));
     json_put(document, "machine", machine_describe());
     json_put(document, "ceilings", devices);
     if (results_write(&common, document))
@@ -322,5 +351,5 @@ int command_ceiling(int argc, char **argv)
     json_decref(document);
     backends_close(&backends);
     options_free(&common);
-    return EXIT_DONE;
+    return wrong ? EXIT_WRONG_RESULT : EXIT_DONE;
 }

@@ -24,6 +24,7 @@ static const entry entries[] = {
     {"arithmetic intensity", "Operations per byte that must cross the memory (FLOP/byte): `flops` over `bytes`. Low: memory bounds the time; high: arithmetic does."},
     {"atomic", "An operation that no other thread can come between. Atomic additions to one address take turns."},
     {"auto", "The choice that Flynn makes: of a backend the best one that can run here, of a variant and a block the ones that suit the sizes, or those that `flynn sweep --save` kept."},
+    {"BabelStream", "A benchmark of memory bandwidth, whose kernels `flynn ceiling` measures next to its copy: mul (0.5 x), add (x + y), triad (x + 0.5 y), dot (the sum of x y). They count each array that is read or written once."},
     {"backend", "What computes: `serial`, `simd`, `omp`, `hip-nvidia`, `hip-amd` or `hip-cpu`, each a plugin."},
     {"backends", "Column of `flynn list`: the backends that have the variant."},
     {"bank conflict", "Threads of a warp access different addresses of one bank of shared memory, of which an NVIDIA GPU has 32: the accesses take turns. A row of 33 in place of 32 elements avoids it in a tile."},

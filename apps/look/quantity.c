@@ -89,10 +89,30 @@ static double prepare_launch(measured_device *d)
     return NAN;
 }
 
+static double prepare_stream(measured_device *d)
+{
+    problem why;
+    const double bytes = stream_prepare(&d->streams, d->device, d->quantity->stream, d->bytes, &why);
+
+    if (isnan(bytes))
+        note("%s: %s is not measured: %s", d->info->resource, d->quantity->title, why.text);
+    return bytes;
+}
+
+static fl_status queue_stream(measured_device *d, const fl_run *run)
+{
+    return stream_queue(&d->streams, d->quantity->stream, run);
+}
+
 #define LINK_KIND(key_, title_, ways) \
     { \
         .key = (key_), .title = (title_), .unit = "byte", .prepare = prepare_link, .queue = queue_link, \
         .by = FL_BENCH_HOST, .link = (ways) \
+    }
+#define STREAM_KIND(key_, title_, kernel_) \
+    { \
+        .key = (key_), .title = (title_), .unit = "byte", .prepare = prepare_stream, .queue = queue_stream, \
+        .by = FL_BENCH_EVENTS, .is_stream = true, .stream = (kernel_) \
     }
 #define STEPS_KIND(key_, title_, dtype_) \
     { \
@@ -109,6 +129,10 @@ const quantity_kind quantity_kinds[] = {
      .by = FL_BENCH_EVENTS,
      .operation = "copy",
      .dtype = FL_U8},
+    STREAM_KIND("mul", "mul, f64: 0.5 x", STREAM_MUL),
+    STREAM_KIND("add", "add, f64: x + y", STREAM_ADD),
+    STREAM_KIND("triad", "triad, f64: x + 0.5 y", STREAM_TRIAD),
+    STREAM_KIND("dot", "dot, f64: sum of x y", STREAM_DOT),
     LINK_KIND("h2d", "host to device, pinned", TO_DEVICE),
     LINK_KIND("d2h", "device to host, pinned", TO_HOST),
     LINK_KIND("both", "both ways at once, pinned", BOTH),
@@ -135,7 +159,9 @@ const quantity_kind quantity_kinds[] = {
 void quantity_start(measured_device *d, fl_device *device, const common_options *common)
 {
     const fl_device_info *info = fl_device_describe(device);
-    const int64_t most = info->host_memory ? (int64_t)512 << 20 : (int64_t)1 << 30;
+    const int64_t most = info->emulation     ? (int64_t)16 << 20 /* its times mean nothing */
+                         : info->host_memory ? (int64_t)512 << 20
+                                             : (int64_t)1 << 30;
 
     *d = (measured_device){.device = device, .info = info, .common = common, .bytes = common->size};
     if (!common->size) /* far larger than any cache, and small compared with the memory */
@@ -156,5 +182,6 @@ void quantity_end(measured_device *d)
     for (int i = 0; i < 2; i++)
         fl_host_free(d->device, d->pinned[i]);
     free(d->pageable);
+    stream_free(&d->streams);
     fl_stream_free(d->other);
 }

@@ -4,6 +4,8 @@
  */
 #pragma once
 
+#include "stream.h"
+
 #include "options/options.h"
 
 #include <flynn/bench.h>
@@ -26,12 +28,15 @@ typedef struct measured_device {
     const char *variant;
     fl_array *elements;
     int64_t steps;
+    stream_arrays streams;
+    bool wrong; /* a result that was checked */
 } measured_device;
 
 struct quantity_kind {
     const char *key, *title;
-    const char *unit;                                          /* "byte", "flop"; NULL: the time itself is the result */
-    double (*prepare)(measured_device *d);                     /* returns the bytes or the operations of the work */
+    const char *unit; /* "byte", "flop"; NULL: the time itself is the result */
+    /* Returns the bytes or the operations of the work; NaN where it has none, or, with a note, where it cannot run. */
+    double (*prepare)(measured_device *d);
     fl_status (*queue)(measured_device *d, const fl_run *run); /* the work, once */
     fl_bench_clock by;
     int launches;          /* in a pass; 0: one */
@@ -39,6 +44,8 @@ struct quantity_kind {
     fl_dtype dtype;
     int link;       /* TO_DEVICE ...; 0: within the device */
     double least_s; /* a shorter pass shows its launch more than its work */
+    bool is_stream; /* its variant is auto's choice, and its result is checked */
+    stream_kernel stream;
 };
 
 /* Ends where `key` is NULL. */

@@ -9,12 +9,18 @@ ok "a first exercise" convolve --size=64 --backend=serial --json --repeat=1
 check "no ceiling yet" json "$work/out" 'd["results"][0]["percent_of_ceiling"] is None'
 ok "JSON" ceiling --backend=serial,omp:2 "${small[@]}" --json
 check "the quantities of a processor" json "$work/out" \
-    '[[q["key"] for q in c["quantities"]] for c in d["ceilings"]] == [["copy", "f32", "f64", "launch", "launch_and_wait"]] * 2'
+    '[[q["key"] for q in c["quantities"]] for c in d["ceilings"]] == [["copy", "mul", "add", "triad", "dot", "f32", "f64", "launch",
+        "launch_and_wait"]] * 2'
 check "rates are amounts over times" json "$work/out" 'all(q["per_second"] is None if q["unit"] is None else
     abs(q["per_second"] - q["amount"] / q["seconds"]) <= 1e-9 * q["per_second"]
     for c in d["ceilings"] for q in c["quantities"])'
 check "times are the medians of three" json "$work/out" 'all(len(q["times_s"]) == 3 and
     q["seconds"] == sorted(q["times_s"])[1] > 0 for c in d["ceilings"] for q in c["quantities"])'
+# BabelStream: of f64, as many arrays as a kernel reads and writes; what they compute is checked.
+check "mul, add, triad and dot count the arrays that they touch" json "$work/out" '[[q["amount"] for q in c["quantities"][1:5]]
+    for c in d["ceilings"]] == [[2e6, 3e6, 3e6, 2e6]] * 2'
+check "they are right, and say which variant ran" json "$work/out" 'all((q.get("check") == {"ok": True}) == (1 <= i <= 4) and
+    bool(q["variant"]) == (q["key"] not in ("launch", "launch_and_wait")) for c in d["ceilings"] for i, q in enumerate(c["quantities"]))'
 cp "$work/out" measured.json
 # On a busy machine a rate may be reported as not kept, or the two of multiply-adds.
 left_out=$(($(grep -c 'it is not kept' "$work/err") + 2 * $(grep -c 'neither is kept' "$work/err")))
@@ -35,7 +41,21 @@ else:
     least = max(r["bytes"] / copy, r["flops"] / f64)
     assert abs(r["percent_of_ceiling"] - 100 * least / r["kernel_s"]) < 1e-6 * r["percent_of_ceiling"], r["percent_of_ceiling"]'
 ok "the table" ceiling --backend=serial "${small[@]}"
-check "every quantity has a row" test "$(grep -c '^serial ' "$work/out")" = 5
+check "every quantity has a row" test "$(grep -c '^serial ' "$work/out")" = 9
+check "with its check" test "$(grep -cE '^serial +(mul|add|triad|dot), f64: .* ok$' "$work/out")" = 4
+for place in map.out:first map.out:last reduce.out:first; do
+    FLYNN_PLUGIN_PATH=$FLYNN_TEST_FAULTS/one-wrong FAULT_PLACE=$place run ceiling --backend=one-wrong "${small[@]}" --json=wrong.json
+    check "$place is wrong: exit code 1" test "$status" = 1
+    of=$([ "${place%%.*}" = map ] && echo 'mul add triad' || echo dot)
+    check "$place is wrong: said in the rows" json wrong.json '[q["key"] for q in d["ceilings"][0]["quantities"]
+        if not q.get("check", {"ok": True})["ok"]] == "'"$of"'".split()'
+    check "$place is wrong: in the table" test "$(grep -c ' WRONG$' "$work/out")" = "$(wc -w <<<"$of")"
+    check "$place is wrong: and which element" grep -qE "^flynn ceiling: one-wrong: ${of%% *}, f64: .* is wrong: element \\[[0-9]+\\] is " "$work/err"
+done
+FLYNN_CC=/none FLYNN_CACHE=off ok "without a compiler" ceiling --backend=serial "${small[@]}" --json
+check "what it needs is left out" json "$work/out" '[q["key"] for q in d["ceilings"][0]["quantities"]] == ["copy", "dot", "f32", "f64", "launch",
+    "launch_and_wait"]'
+check "and said" test "$(grep -cE '^flynn ceiling: serial: (mul|add|triad), f64: .* is not measured: .*/none' "$work/err")" = 3
 
 echo 'not JSON' >"$work/cache/ceilings.json"
 ok "a broken file counts as none" convolve --size=64 --backend=serial --json --repeat=1

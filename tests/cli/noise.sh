@@ -61,7 +61,7 @@ check "nor one that is faster" lines ' is faster than [a-z]+ for 0 of 1 slice, 1
 marked slice
 ok "ceiling" ceiling --backend=serial --size=1000000 --repeat=2
 check "marks its rows" lines '^serial .* ~[0-9.]+ ' 5
-check "says so" lines "^~: 5 of 5 rows are noisy, such as copy on the device, serial: $busy .*ceilings that are noisy are not kept$" 1
+check "says so" lines "^~: 9 of 9 rows are noisy, such as copy on the device, serial: $busy .*ceilings that are noisy are not kept$" 1
 check "keeps none" json "$work/cache/ceilings.json" 'all(v is None for c in d.values() for v in c.values())'
 check "and says that of each" test "$(grep -c "$busy.*: it is not kept; measure it again" "$work/err")" = 3
 
