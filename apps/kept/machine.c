@@ -169,6 +169,10 @@ json_t *machine_describe(void)
     json_put(machine, "gpu", json_null());
     json_put(machine, "driver", json_null());
     json_put(machine, "runtime", json_null());
+    json_put(machine, "gpu_clock_mhz", json_null());
+    json_put(machine, "gpu_temperature_c", json_null());
+    json_put(machine, "gpu_throttled", json_null());
+    json_put(machine, "gpu_other_processes", json_null());
     json_put(machine, "compiler", json_text(FLYNN_COMPILER));
     json_put(machine, "flags", json_text(FLYNN_FLAGS));
     json_put(machine, "commit", json_text(FLYNN_COMMIT));

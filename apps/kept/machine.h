@@ -19,9 +19,10 @@ typedef struct governor_text {
 governor_text machine_governor(const char *sys);
 
 /* The JSON object "machine" (a new reference): host, date (ISO 8601, UTC), processor, threads (processors_count),
- * governor, memory_bytes, os, kernel, gpu, driver, runtime (these three null: the caller sets them from its devices),
- * compiler, flags, commit, version, and slurm: null, or those of job_id, job_name, partition, nodelist, procid, ntasks,
- * cpus_per_task that Slurm set. Unknown values are null. Ends the command if memory runs out.
+ * governor, memory_bytes, os, kernel, gpu, driver, runtime, gpu_clock_mhz, gpu_temperature_c, gpu_throttled,
+ * gpu_other_processes (from gpu on null: the caller sets them from its devices), compiler, flags, commit, version, and
+ * slurm: null, or those of job_id, job_name, partition, nodelist, procid, ntasks, cpus_per_task that Slurm set. Unknown
+ * values are null. Ends the command if memory runs out.
  *
  * Compiler, flags and commit are string macros of the build: FLYNN_COMPILER, FLYNN_FLAGS, FLYNN_COMMIT. */
 json_t *machine_describe(void);

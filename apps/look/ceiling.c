@@ -13,7 +13,6 @@
 #include "kept/ceilings.h"
 #include "ranks/group.h"
 #include "ranks/launch.h"
-#include "kept/machine.h"
 #include "run/results.h"
 #include "support/fail.h"
 #include "support/memory.h"
@@ -296,7 +295,17 @@ const column ceiling_columns[] = {
     {0},
 };
 
-static void show(const json_t *devices)
+/* ", 1980 MHz, 61 C" of a GPU; "" where it is not known. */
+static cell state_of(const json_t *device, const json_t *machine)
+{
+    const double mhz = row_number(machine, "gpu_clock_mhz"), celsius = row_number(machine, "gpu_temperature_c");
+
+    if (strcmp(row_text(device, "device"), row_text(machine, "gpu")) != 0 || isnan(mhz) || isnan(celsius))
+        return (cell){""};
+    return cell_print(", %.0f MHz, %.0f C", mhz, celsius);
+}
+
+static void show(const json_t *devices, const json_t *machine)
 {
     json_t *quantities = rows_within(devices, "quantities"), *device;
     size_t i;
@@ -305,7 +314,7 @@ static void show(const json_t *devices)
     noise_print(quantities, "ceilings that are noisy are not kept");
     json_decref(quantities);
     json_array_foreach(devices, i, device) text_print(
-        "%s: %s%s\n", row_text(device, "resource"), row_text(device, "device"),
+        "%s: %s%s%s\n", row_text(device, "resource"), row_text(device, "device"), state_of(device, machine).text,
         json_is_true(row_value(device, "emulation")) ? " (emulation: its times mean nothing, not kept)" : "");
     text_print("kept in %s: other commands give the percentage of these ceilings that a result reached\n",
                ceilings_path());
@@ -344,10 +353,10 @@ int command_ceiling(int argc, char **argv)
     bool wrong = false;
     for (int i = 0; i < backends.count; i++)
         json_append(devices, measure_device(backends.open[i].device, &common, &wrong));
-    json_put(document, "machine", machine_describe());
+    json_put(document, "machine", results_machine(&backends));
     json_put(document, "ceilings", devices);
     if (results_write(&common, document))
-        show(devices);
+        show(devices, json_object_get(document, "machine"));
     json_decref(document);
     backends_close(&backends);
     options_free(&common);

@@ -15,13 +15,15 @@ void results_show(result_list *results, const exercise *e);
 
 /* For commands with rows of their own: the keys of a result that describe its device; the document around a list of
  * results, which it takes; and its writing as JSON and CSV where those are asked for. true when stdout is left for a
- * table. */
+ * table; then a note says whether other processes compute on the GPU. */
 void results_put_device(json_t *row, const char *requested, const fl_device_info *device);
 /* A result's "check"; the shape is that of the array that was compared. */
 json_t *results_check(const compare_result *c, const char *method, int ndim, const int64_t *shape);
 /* Adds the first wrong elements, and where all of them are, to a "check". */
 void results_put_wrong(json_t *check, const differences *wrong, int ndim, const int64_t *shape);
 json_t *results_document(const backend_list *backends, json_t *rows);
+/* "machine", with what is known of the first device that is a GPU. */
+json_t *results_machine(const backend_list *backends);
 /* Checks, before long work, that --output can be written; of `-` stdout is taken for it. */
 void results_check_output(const common_options *common);
 bool results_write(const common_options *common, const json_t *document);

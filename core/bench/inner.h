@@ -98,6 +98,9 @@ fl_bench_statistics bench_statistics_of_sorted(const double *sorted, int count);
 /* The median; NaN for an empty list. `room` has place for all values. */
 fl_bench_statistics bench_statistics(const double *values, int count, double *room);
 
+/* run.c: whose library reports on the device. */
+bench_vendor bench_vendor_of(const fl_device_info *info);
+
 /* flush.c */
 fl_status bench_flush_create(bench_flush *flush, fl_device *device, const fl_device_info *info);
 fl_status bench_flush_now(bench_flush *flush, fl_device *device, fl_stream *stream);

@@ -122,7 +122,7 @@ static fl_status make_room(const fl_bench *b, bench_work *w)
     return FL_OK;
 }
 
-static bench_vendor vendor_of(const fl_device_info *info)
+bench_vendor bench_vendor_of(const fl_device_info *info)
 {
     return info->emulation                            ? BENCH_VENDOR_NONE
            : strcmp(info->backend, "hip-nvidia") == 0 ? BENCH_VENDOR_NVIDIA
@@ -152,7 +152,7 @@ static fl_status prepare(const fl_bench *b, bench_work *w)
     }
     if (b->plan.flush)
         BENCH_TRY(bench_flush_create(&w->flush, w->what.device, &w->info));
-    w->clocks = bench_gpu_clocks_open(vendor_of(&w->info), w->info.bus_id);
+    w->clocks = bench_gpu_clocks_open(bench_vendor_of(&w->info), w->info.bus_id);
     return w->what.prepare ? w->what.prepare(w->what.user, w->stream) : FL_OK;
 }
 

@@ -371,6 +371,8 @@ static void put_outside(bounded_text *t, const bench_work *w, const fl_bench_res
     put_text(t, isnan(r->throttled) ? "null" : r->throttled > 0 ? "true" : "false");
     put_key_number(t, "clock_low_mhz", r->clock_low);
     put_key_number(t, "clock_high_mhz", r->clock_high);
+    put_key_number(t, "temperature_c", r->temperature);
+    put_key_number(t, "other_processes", r->other_processes);
 }
 
 size_t fl_bench_json(const fl_bench *bench, size_t i, char *text, size_t size)

@@ -60,7 +60,7 @@ check "has no fastest one" lines '^too noisy to say which is the fastest: whole,
 check "nor one that is faster" lines ' is faster than [a-z]+ for 0 of 1 slice, 1 noisy$' 2
 marked slice
 ok "ceiling" ceiling --backend=serial --size=1000000 --repeat=2
-check "marks its rows" lines '^serial .* ~[0-9.]+ ' 5
+check "marks its rows" lines '^serial .* ~[0-9.]+ ' 9
 check "says so" lines "^~: 9 of 9 rows are noisy, such as copy on the device, serial: $busy .*ceilings that are noisy are not kept$" 1
 check "keeps none" json "$work/cache/ceilings.json" 'all(v is None for c in d.values() for v in c.values())'
 check "and says that of each" test "$(grep -c "$busy.*: it is not kept; measure it again" "$work/err")" = 3
@@ -202,4 +202,33 @@ run compare --again=gone.json --json
 check "a variant that is gone: exit code 1" test "$status" = 1
 check "is listed, and its row stays" json "$work/out" '"gone" in d["failed"][0]["message"] and len(d["failed"]) == 1 and
     d["results"][1]["disturbed"] == "a cause"'
+
+# What NVML reports of a GPU: hip-cpu under the name of hip-nvidia, and a library that knows its clock, its temperature, and two
+# processes but this one.
+if [ -d "$FLYNN_TEST_FAULTS/hip-nvidia" ]; then
+    nvidia() { FLYNN_PLUGIN_PATH=$FLYNN_TEST_FAULTS/hip-nvidia LD_LIBRARY_PATH=$FLYNN_TEST_FAULTS/nvml "$@"; }
+    state='[d["machine"][k] for k in ("gpu_clock_mhz", "gpu_temperature_c", "gpu_throttled", "gpu_other_processes")]'
+    others='2 other processes compute on this GPU: times may be longer than'
+    run_sort=(sort --size=1000 --backend=hip-nvidia "${quick[@]}")
+    nvidia ok "a GPU" "${run_sort[@]}" --json
+    check "its clock, temperature and other processes" json "$work/out" "$state == [1980, 87, False, 2] and d['machine']['gpu']"
+    check "a document alone has no remark" test ! -s "$work/err"
+    nvidia ok "a GPU's table" "${run_sort[@]}"
+    check "a remark on other processes" test "$(grep -c "^flynn sort: .*: $others" "$work/err")" = 1
+    nvidia ok "quietly" "${run_sort[@]}" --quiet
+    check "none with --quiet" test ! -s "$work/err"
+    nvidia ok "compare on a GPU" compare sort sqrt --size=1000 --backend=hip-nvidia "${quick[@]}" --json=gpu.json
+    check "its document has them" json gpu.json "$state == [1980, 87, False, 2]"
+    check "one remark" test "$(grep -c "$others" "$work/err")" = 1
+    ok "a report of it" report gpu.json -o gpu.html
+    check "shows them" test "$(grep -coE 'clock, MHz</dt><dd>1980<|temperature, C</dt><dd>87<|processes on the gpu</dt><dd>2<' gpu.html)" -ge 1
+    nvidia ok "its ceilings" ceiling --size=1000 --backend=hip-nvidia --repeat=1 --json=gpu.json
+    check "their document" json gpu.json "$state == [1980, 87, False, 2] and d['machine']['gpu']"
+    check "and the table's last lines" grep -qE '^hip-nvidia:0: .*, 1980 MHz, 87 C$' "$work/out"
+    FLYNN_PLUGIN_PATH=$FLYNN_TEST_FAULTS/hip-nvidia LD_LIBRARY_PATH='' run "${run_sort[@]}" --json=gpu.json
+    [ -e /usr/lib/x86_64-linux-gnu/libnvidia-ml.so.1 ] || check "without the library nothing is known" json gpu.json "$state == [None] * 4"
+    check "and nothing is said" test "$(grep -c "$others" "$work/err")" = 0
+fi
+ok "no GPU" sort --size=1000 "${quick[@]}" --json
+check "of which nothing is known" json "$work/out" 'all(d["machine"][k] is None for k in d["machine"] if k.startswith("gpu"))'
 summary

@@ -646,6 +646,19 @@ Test(bench, the_interval_holds_the_median)
     cr_expect(held >= 0.95 * lists && held < 0.995 * lists, "%d of %d", held, lists);
 }
 
+Test(bench, a_processor_is_no_gpu)
+{
+    fl_bench_gpu gpu = {1, 2, 3, 4};
+    fl_device *device;
+
+    must(fl_device_open("serial", &device));
+    must(fl_bench_gpu_get(device, &gpu));
+    cr_expect(isnan(gpu.clock) && isnan(gpu.temperature) && isnan(gpu.throttled) && isnan(gpu.other_processes));
+    cr_expect_eq(fl_bench_gpu_get(NULL, &gpu), FL_E_ARGUMENT);
+    cr_expect_eq(fl_bench_gpu_get(device, NULL), FL_E_ARGUMENT);
+    fl_device_close(device);
+}
+
 Test(bench, json_is_a_row, .timeout = 60)
 {
     struct waits w = {.call = 1e-4};
@@ -668,8 +681,10 @@ Test(bench, json_is_a_row, .timeout = 60)
     cr_expect_eq(json_number_value(json_object_get(row, "bytes")), 7);
     cr_expect_eq(json_array_size(json_object_get(json_object_get(row, "times_s"), "kernel")), 6);
     cr_expect_eq(json_array_size(json_object_get(row, "kernel_interval_s")), 2);
-    cr_expect(json_is_null(json_object_get(json_object_get(row, "check"), "ok")) &&
-              json_is_null(json_object_get(row, "clock_low_mhz")));
+    cr_expect(json_is_null(json_object_get(json_object_get(row, "check"), "ok")));
+    for (size_t i = 0; i < 4; i++)
+        cr_expect(json_is_null(json_object_get(
+            row, (const char *const[]){"clock_low_mhz", "throttled", "temperature_c", "other_processes"}[i])));
     json_decref(row);
     memset(cut, 'x', sizeof cut);
     cr_expect_eq(fl_bench_json(bench, 0, cut, 20), length);

@@ -2,7 +2,7 @@
  *
  * The plugin `hip-cpu` under a name of its own and as no emulation, so that its results are ranked as a GPU's are; and
  * with registers, spills and occupancy for a user's kernel: 32 registers, 8 bytes, and room for 4 blocks among 2048
- * threads.
+ * threads. With NVIDIA it is called hip-nvidia, has all operations, and is the GPU that the false NVML knows.
  */
 #include "serial_inside.h"
 
@@ -34,8 +34,12 @@ static fl_status wrap(fl_plugin_device *device)
             kernel_row = device->rows[i];
     run_kernel = kernel_row.run;
     kernel_row.run = run;
+#ifdef NVIDIA
+    snprintf(device->info.bus_id, sizeof device->info.bus_id, "0000:3b:00.0");
+#else
     device->rows = &kernel_row;
     device->row_count = 1;
+#endif
     api = *device->api;
     api.last_kernel = last_kernel;
     device->api = &api;
@@ -43,4 +47,8 @@ static fl_status wrap(fl_plugin_device *device)
     return FL_OK;
 }
 
+#ifdef NVIDIA
+SERIAL_INSIDE("hip-nvidia", wrap)
+#else
 SERIAL_INSIDE("false-gpu", wrap)
+#endif

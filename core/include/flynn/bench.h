@@ -249,8 +249,25 @@ typedef struct fl_bench_result {
     /* From NVML or rocm-smi, if the device is a GPU and the library can be loaded, else NaN. `throttled`: 1 if the GPU
      * lowered its clock for power or heat, else 0; NaN on AMD's GPUs, whose library reports no cause. */
     double throttled, clock_low, clock_high; /* clocks in MHz */
+    /* Likewise: the highest temperature in degrees Celsius, and how many other processes computed on the GPU, as far as
+     * this process may see them; NaN on AMD's GPUs. */
+    double temperature, other_processes;
 } fl_bench_result;
-FL_BENCH_WHOLE(fl_bench_result, clock_high);
+FL_BENCH_WHOLE(fl_bench_result, other_processes);
+
+/* What NVML or rocm-smi report of a GPU at this moment, as in fl_bench_result. */
+typedef struct fl_bench_gpu {
+    double clock, temperature; /* in MHz, in degrees Celsius */
+    double throttled, other_processes;
+} fl_bench_gpu;
+FL_BENCH_WHOLE(fl_bench_gpu, other_processes);
+
+/* Asks once; all is NaN where the device is no GPU, an emulation, or the library cannot be loaded. FL_E_ARGUMENT. */
+FL_API fl_status fl_bench_gpu_sized(const fl_device *device, fl_bench_gpu *found, size_t size);
+static inline fl_status fl_bench_gpu_get(const fl_device *device, fl_bench_gpu *found)
+{
+    return fl_bench_gpu_sized(device, found, sizeof *found);
+}
 
 /* The number of cases; 0 for NULL. */
 FL_API size_t fl_bench_count(const fl_bench *bench);
