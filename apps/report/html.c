@@ -159,17 +159,24 @@ static void put_noise(FILE *out, const json_t *rows)
     json_decref(causes);
 }
 
+enum { MANY_COLUMNS = 18 }; /* with texts of usual length, these are as wide as a page of 1280 pixels */
+
 void html_table(FILE *out, const char *label, const column *list, const json_t *rows, int group)
 {
     const column_list full = columns_full(list);
     const column *columns = full.c;
     const json_t *row, *before = NULL;
     bool shown[LONGEST_LIST] = {true};
+    int count = 0;
     size_t i;
 
-    html_print(out, "<div class=scroll tabindex=0 role=region aria-label=\"%s\"><table><thead><tr>", label);
     for (size_t c = 0; columns[c].title; c++) {
         shown[c] = c == 0 || !column_says_nothing(&columns[c], rows);
+        count += shown[c];
+    }
+    html_print(out, "<div class=scroll tabindex=0 role=region aria-label=\"%s\"><table%s><thead><tr>", label,
+               count >= MANY_COLUMNS ? " class=many" : "");
+    for (size_t c = 0; columns[c].title; c++) {
         if (shown[c])
             html_print(out, column_is_number(&columns[c]) ? "<th class=n>%s</th>" : "<th>%s</th>", columns[c].title);
     }
