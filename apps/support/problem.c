@@ -35,11 +35,11 @@ amount_text format_amount(double bytes)
     static const struct {
         double by;
         const char *unit;
-    } units[] = {{1e18, "EB"}, {1e15, "PB"}, {1e12, "TB"}, {1e9, "GB"}, {1e6, "MB"}};
+    } units[] = {{1e18, "EB"}, {1e15, "PB"}, {1e12, "TB"}, {1e9, "GB"}, {1e6, "MB"}, {1e3, "kB"}, {1, "B"}};
     amount_text out;
     int u = 0;
 
-    while (units[u].by > 1e6 && bytes < 0.9995 * units[u].by)
+    while (units[u].by > 1 && bytes < 0.9995 * units[u].by)
         u++;
     snprintf(out.text, sizeof out.text, "%.3g %s", bytes / units[u].by, units[u].unit);
     return out;

@@ -32,7 +32,7 @@ int exit_code_of_errno(int error);
  * problem_set(why, ...)`. */
 bool problem_set(problem *why, int exit_code, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
-/* "512 MB", "18 GB" */
+/* "240 B", "512 MB", "18 GB" */
 typedef struct amount_text {
     char text[32];
 } amount_text;

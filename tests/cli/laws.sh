@@ -116,8 +116,8 @@ ok "files, and a backend without threads" laws batch im/*.png im/1.png --threads
 check "its table" grep -qE '^strong +7 +7 [0-9.]+ [mu]?s ' "$work/out"
 ok "the report of a batch's workers" report workers.json -o workers.html
 check "has its points" grep -q '<th[^>]*>workers' workers.html
-FLYNN_MAX_MEMORY=3 refused "more than memory, by the variable" 4 "the limit is 3e-06 MB (--max-memory)" laws batch im --threads=1,2
-refused "more than memory" 4 "the limit is 3e-06 MB (--max-memory)" laws batch im --threads=1,2 --max-memory=3
+FLYNN_MAX_MEMORY=3 refused "more than memory, by the variable" 4 "the limit is 3 B (--max-memory)" laws batch im --threads=1,2
+refused "more than memory" 4 "the limit is 3 B (--max-memory)" laws batch im --threads=1,2 --max-memory=3
 ok "enough memory" laws batch im --threads=1,2 --keep=2 --repeat=1 --max-memory=1M
 refused "memory for no file" 2 "no file is read; it is for batch" laws sort --threads=1,2 --max-memory=1M
 FLYNN_MAX_MEMORY=3 ok "a variable for files alone" laws sort --threads=1,2 --size=1000 "${quick[@]}"

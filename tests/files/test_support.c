@@ -210,7 +210,8 @@ Test(statistics, of_known_lists)
     cr_assert(s.median == 3 && s.minimum == 1 && s.maximum == 5 && statistics_range(&s) == 2);
     s = statistics_of((double[]){4, 1, 3, 100}, 4);
     cr_assert(s.median == 3.5 && s.maximum == 100);
-    cr_assert(fabs(statistics_range(&s) - 25.5) < 1e-12); /* numpy.subtract(*numpy.percentile([4, 1, 3, 100], [75, 25])) */
+    cr_assert(fabs(statistics_range(&s) - 25.5) <
+              1e-12); /* numpy.subtract(*numpy.percentile([4, 1, 3, 100], [75, 25])) */
     cr_assert(median((double[]){7}, 1) == 7);
     s = statistics_of((double[]){7}, 1);
     cr_assert(statistics_range(&s) == 0);
@@ -223,6 +224,10 @@ Test(statistics, of_known_lists)
 
 Test(units, quantities)
 {
+    cr_assert(eq(str, format_amount(73).text, "73 B"));
+    cr_assert(eq(str, format_amount(999.7).text, "1 kB"));
+    cr_assert(eq(str, format_amount(72900).text, "72.9 kB"));
+    cr_assert(eq(str, format_amount(18e9).text, "18 GB"));
     cr_assert(eq(str, format_seconds(0.0202).text, "20.2 ms"));
     cr_assert(eq(str, format_seconds(3.1e-6).text, "3.10 us"));
     cr_assert(eq(str, format_seconds(0.99949).text, "999 ms"));
