@@ -165,17 +165,16 @@ static void copy_keys(json_t *to, const json_t *from, const char *const *keys)
             json_put(to, *keys, json_incref(json_object_get(from, *keys)));
 }
 
-/* The combinations that may be as fast: the lower quartile of their times is not above the winner's upper one. */
+/* The combinations that may be as fast. */
 static json_t *ties_of(const json_t *rows, const json_t *best)
 {
     json_t *list = json_new_list(), *other;
-    double third = row_times(best, "kernel").third_quartile;
     size_t i;
 
     json_array_foreach(rows, i, other)
     {
         if (other == best || !same_place(best, other) || !can_be_best(other) ||
-            !(row_times(other, "kernel").first_quartile <= third))
+            !sentence_may_be_as_fast(other, best, "kernel"))
             continue;
         json_t *entry = json_new_object();
         copy_keys(entry, other, (const char *const[]){"variant", "choice", "block", "block_asked", NULL});

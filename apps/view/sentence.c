@@ -200,8 +200,7 @@ speed_text sentence_speed(const json_t *row, const json_t *other, const char *qu
     return t;
 }
 
-/* Returns whether nothing shows that the row is slower than the best one. */
-static bool may_be_as_fast(const json_t *row, const json_t *best, const char *quantity)
+bool sentence_may_be_as_fast(const json_t *row, const json_t *best, const char *quantity)
 {
     const fl_bench_statistics a = times_of(best, quantity), b = times_of(row, quantity);
 
@@ -237,10 +236,10 @@ static outcome outcome_of(const json_t *rows, const char *quantity)
     }
     json_array_foreach(rows, i, row)
     {
-        if (o.best && is_steady(row) && (row == o.best || may_be_as_fast(row, o.best, quantity)))
+        if (o.best && is_steady(row) && (row == o.best || sentence_may_be_as_fast(row, o.best, quantity)))
             json_append(o.ties, json_incref((json_t *)row));
-        o.noise_decides =
-            o.noise_decides || (is_ranked_but_noisy(row) && (!o.best || may_be_as_fast(row, o.best, quantity)));
+        o.noise_decides = o.noise_decides ||
+                          (is_ranked_but_noisy(row) && (!o.best || sentence_may_be_as_fast(row, o.best, quantity)));
     }
     return o;
 }

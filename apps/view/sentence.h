@@ -10,6 +10,7 @@
 #pragma once
 
 #include <jansson.h>
+#include <stdbool.h>
 
 /* Lists of texts, new references: how many results are right, and which is the fastest. None where there are fewer than
  * two rows. */
@@ -22,6 +23,10 @@ json_t *sentences_of_fastest(const json_t *rows);
 /* The latter of rows that are compared by another quantity ("wall") where they have the same value of the key `work`;
  * `of`: what several such values are ("slices"). */
 json_t *sentences_by(const json_t *rows, const char *quantity, const char *work, const char *of);
+
+/* Returns whether nothing shows that the row is slower than the best one by that quantity ("kernel", "total"): they are
+ * ties. */
+bool sentence_may_be_as_fast(const json_t *row, const json_t *best, const char *quantity);
 
 /* Prints each on a line, after "ABOUT: " unless that is NULL, and frees the list. */
 void sentences_print(json_t *sentences, const char *about);

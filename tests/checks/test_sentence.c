@@ -500,3 +500,32 @@ Test(sentence, from_which_size_a_gpu_pays)
     expect_pays("with the copies: no GPU is among these backends, and processors copy nothing\n",
                 (const double[]){0, 0, 0}, false);
 }
+
+/* A combination that is slower by less than 2 % is a tie, in the sweep's list as in the sentences. */
+Test(sentence, a_sweep_has_the_same_ties)
+{
+    const made combinations[] = {{.resource = "serial", .kernel = 1, .spread = 0.001, .variant = "tiled"},
+                                 {.resource = "serial", .kernel = 1.015, .spread = 0.001, .variant = "naive"},
+                                 {.resource = "serial", .kernel = 1.03, .spread = 0.04, .variant = "wide"},
+                                 {.resource = "serial", .kernel = 1.03, .spread = 0.001, .variant = "slow"}};
+    json_t *document = json_new_object(), *rows = json_new_list();
+    const json_t *ties, *one;
+    char names[64] = "";
+    size_t i;
+
+    for (i = 0; i < sizeof combinations / sizeof *combinations; i++) {
+        json_t *row = make_row(&combinations[i]);
+        json_put(row, "backend_requested", json_text("serial"));
+        json_put(row, "size", json_whole(9));
+        json_append(rows, row);
+    }
+    json_put(document, "results", rows);
+    sweep_table_fill(document);
+    one = json_array_get(json_object_get(document, "best"), 0);
+    cr_expect_str_eq(json_string_value(json_object_get(one, "variant")), "tiled");
+    ties = json_object_get(one, "ties");
+    json_array_foreach(ties, i, one) snprintf(names + strlen(names), sizeof names - strlen(names), "%s ",
+                                              json_string_value(json_object_get(one, "variant")));
+    cr_expect_str_eq(names, "naive wide ");
+    json_decref(document);
+}

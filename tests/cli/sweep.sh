@@ -39,7 +39,8 @@ for b in d["best"]:
     assert all(any(b[k] == w[k] for w in winner) for k in ("variant", "block", "kernel_s")) and not b["kept"]
     others = [r for r in d["results"] if place(r) == place(b) and r is not winner[0] and not r["disturbed"]]
     third = part(winner[0]["times_s"]["kernel"], .75)
-    assert b["ties"] == [{k: r[k] for k in ("variant", "block", "block_asked")} for r in others if part(r["times_s"]["kernel"], .25) <= third]
+    assert b["ties"] == [{k: r[k] for k in ("variant", "block", "block_asked")} for r in others
+        if part(r["times_s"]["kernel"], .25) <= third or part(r["times_s"]["kernel"], .5) < 1.02 * part(winner[0]["times_s"]["kernel"], .5)]
 PY
 check "every number can be recomputed" "$PYTHON" recompute.py
 quick=(--repeat=2 --warmup=0) # which cannot show that they vary
