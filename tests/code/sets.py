@@ -3,7 +3,8 @@
 
 The sets of tests are complete: `make check TESTS=all` asks ctest for every test, `make check` for all but those with the
 label `all`, .ci/run runs the first; every file that should be a test is one, with a label that tests/CMakeLists.txt
-describes. plain: without Criterion some programs are left out.
+describes. What the workflow names exists: targets of make, labels, tests, parts of make check-deep; its actions are pinned.
+plain: without Criterion some programs are left out.
 """
 import json
 import os
@@ -40,10 +41,14 @@ def labels_of_tests(build):
     return labels
 
 
-def wrong_in(labels, plain):
+def known_labels():
     text = (SOURCE / "tests/CMakeLists.txt").read_text(encoding="utf-8")
     head = text[text.index("# Labels: "):text.index("# Sets: ")].replace("\n#", "")
-    known = set(re.findall(r"\b([a-z]+) \(", head)) | {"all", "concurrent"}
+    return set(re.findall(r"\b([a-z]+) \(", head)) | {"all", "concurrent"}
+
+
+def wrong_in(labels, plain):
+    known = known_labels()
     for test, given in labels.items():
         if not set(given) - {"all"}:
             yield f"{test} has no label but {given}"
@@ -65,9 +70,30 @@ def wrong_in(labels, plain):
         yield ".ci/run does not run make check TESTS=all"
 
 
+def wrong_in_workflow():
+    text = (SOURCE / ".github/workflows/check.yml").read_text(encoding="utf-8")
+    for action in re.findall(r"uses: *(.*)", text):
+        if not re.fullmatch(r"[\w-]+/[\w-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+", action):
+            yield f"the action {action} is not pinned by a hash with its version"
+    made = re.findall(r"(?:run: make|make:) ([^,\n}]*)", text) + re.findall(r'make: "([^"]*)"', text)
+    targets = {word for line in made for word in re.sub(r"\$\{\{.*?\}\}|'.*?'", "", line).strip('["]').split() if re.fullmatch(r"[a-z-]+", word)}
+    makefile = (SOURCE / "Makefile").read_text(encoding="utf-8")
+    yield from (f"make has no target {target}" for target in targets if not re.search(rf"^{target}:", makefile, re.MULTILINE))
+    groups = re.findall(r"(TESTS|-L|-LE|-E)[ =]'?\^?\(?([\w|-]+)", text)
+    tests = (SOURCE / "tests/CMakeLists.txt").read_text(encoding="utf-8")
+    for option, words in groups:
+        yield from (f"no test has {word}, which {option} names" for word in words.split("|")
+                    if not (re.search(rf"\b{word}\b", tests) if option == "-E" else word in known_labels()))
+    parts = set(re.findall(r"--only=([\w,-]+)", text)[0].split(","))
+    deep = (SOURCE / "tests/deep/deep.py").read_text(encoding="utf-8")
+    yield from (f"make check-deep has no part {part}" for part in parts if f'"{part}"' not in deep)
+    if not {"check", "deps", "check-deep", "deps-gpu"} <= targets or len(groups) != 5 or parts != {"asan", "tsan"}:
+        yield f"the workflow was not understood: {sorted(targets)}, {groups}, {parts}"
+
+
 def main():
     labels = labels_of_tests(sys.argv[1])
-    wrong = list(wrong_in(labels, "plain" in sys.argv[2:]))
+    wrong = [*wrong_in(labels, "plain" in sys.argv[2:]), *wrong_in_workflow()]
     print("\n".join(wrong))
     print(f"{len(labels)} tests; make check leaves out {sum('all' in given for given in labels.values())} of them")
     sys.exit(bool(wrong) or not labels)
