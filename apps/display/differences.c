@@ -3,9 +3,12 @@
  * Which elements differ, as a set of bits that an array of any size has room for.
  */
 #include "differences.h"
+#include "position.h"
 
 #include "support/memory.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -115,4 +118,105 @@ where_text differences_where(const differences *d, int ndim, const int64_t *shap
             out.row[r][c] = counts[r][c] == 0 ? '.' : counts[r][c] >= whole ? '#' : '+';
         }
     return out;
+}
+
+/* The wrong elements of a matrix, whose rows the leading dimensions count. */
+typedef struct wrong_places {
+    int64_t size, width, height;
+    int64_t count, first, second, last;
+    int64_t left, right; /* the least and the most column */
+    bool even;           /* each is as far from the one before as the second from the first */
+} wrong_places;
+
+static void add_place(wrong_places *w, int64_t i)
+{
+    const int64_t column = i % w->width;
+
+    w->left = w->count == 0 || column < w->left ? column : w->left;
+    w->right = w->count == 0 || column > w->right ? column : w->right;
+    if (w->count == 0)
+        w->first = i;
+    else if (w->count == 1)
+        w->second = i;
+    else
+        w->even = w->even && i - w->last == w->second - w->first;
+    w->last = i;
+    w->count++;
+}
+
+static wrong_places places_of(const differences *d, int ndim, const int64_t *shape)
+{
+    wrong_places w = {.width = ndim > 0 ? shape[ndim - 1] : 1, .even = true};
+
+    shape_bytes(ndim, shape, 1, &w.size);
+    w.height = w.size > 0 ? w.size / w.width : 0;
+    for (int64_t i = 0; i < d->pieces && i < w.size; i++) {
+        if (d->bits[i / 8] == 0)
+            i |= 7; /* to the last one of the byte */
+        else if (has(d, i))
+            add_place(&w, i);
+    }
+    return w;
+}
+
+/* ", a multiple of the block's 256 threads", of what lies before the first wrong element. */
+static void add_block(pattern_text *p, int64_t from, int64_t block, const char *what)
+{
+    const size_t used = strlen(p->text);
+
+    if (block > 1 && from % block == 0)
+        snprintf(p->text + used, sizeof p->text - used, ", a multiple of the block's %" PRId64 " %s", block, what);
+}
+
+/* Of an interval that is neither all nor a single element. */
+static pattern_text interval_text(const wrong_places *w, int ndim, const int64_t *shape, const int *block)
+{
+    const int64_t row = w->first / w->width;
+    const bool whole_rows = ndim > 1 && w->first % w->width == 0 && (w->last + 1) % w->width == 0;
+    pattern_text p = {""};
+
+    if (whole_rows && w->count == w->width)
+        snprintf(p.text, sizeof p.text, "only the %s row", row == 0 ? "first" : "last");
+    else if (w->last == w->size - 1)
+        snprintf(p.text, sizeof p.text, "all from %s on", format_index(w->first, ndim, shape).text);
+    else
+        snprintf(p.text, sizeof p.text, "all up to %s", format_index(w->last, ndim, shape).text);
+    if (whole_rows && w->count == w->width && row > 0 && row < w->height - 1)
+        snprintf(p.text, sizeof p.text, "only row %" PRId64, row);
+    else if (w->last == w->size - 1 && w->count != w->width && ndim == 1)
+        add_block(&p, w->first, (int64_t)block[0] * block[1] * block[2], "threads");
+    else if (w->last == w->size - 1 && whole_rows && w->count != w->width)
+        add_block(&p, row, block[1], "rows");
+    return p;
+}
+
+static const char *ordinal_end(int64_t n)
+{
+    return n % 100 / 10 == 1 ? "th" : n % 10 == 1 ? "st" : n % 10 == 2 ? "nd" : n % 10 == 3 ? "rd" : "th";
+}
+
+pattern_text differences_pattern(const differences *d, int ndim, const int64_t *shape, const int *block)
+{
+    static const int no_block[3];
+    const wrong_places w = places_of(d, ndim, shape);
+    const int64_t step = w.second - w.first;
+    pattern_text p = {""};
+
+    if (d->shift > 0 || w.count < 2 || w.count != d->count || w.count == w.size)
+        return p;
+    block = block ? block : no_block;
+    if (w.even && step == 1 && (w.first == 0 || w.last == w.size - 1 || (w.count == w.width && w.first % w.width == 0)))
+        return interval_text(&w, ndim, shape, block);
+    if (ndim > 1 && w.count == w.height * (w.right - w.left + 1) && (w.left == w.right || w.right == w.width - 1)) {
+        if (w.left == w.right)
+            snprintf(p.text, sizeof p.text, "only column %" PRId64, w.left);
+        else
+            snprintf(p.text, sizeof p.text, "in each row all from column %" PRId64 " on", w.left);
+        if (w.right == w.width - 1 && w.left != w.right)
+            add_block(&p, w.left, block[0], "columns");
+    } else if (w.count > 3 && w.even && w.first < step && w.last + step >= w.size) {
+        snprintf(p.text, sizeof p.text, "every %" PRId64 "%s from %s on", step, ordinal_end(step),
+                 format_index(w.first, ndim, shape).text);
+    }
+    return p;
 }

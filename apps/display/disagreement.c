@@ -62,6 +62,9 @@ void disagreement_print(FILE *stream, int width, const disagreement *d)
     print_table(stream, d, shown);
     if (count > shown)
         lines_print(stream, width, "  and %s more", number_grouped(count - shown).text);
+    const pattern_text pattern = differences_pattern(d->found, d->ndim, d->shape, d->block);
+    if (*pattern.text)
+        lines_print(stream, width, "  pattern: %s", pattern.text);
     shape_bytes(d->ndim, d->shape, 1, &size);
     const where_text where =
         differences_where(d->found, d->ndim, d->shape, width - 2 < WHERE_COLUMNS ? width - 2 : WHERE_COLUMNS);

@@ -15,8 +15,9 @@ typedef struct disagreement {
     fl_dtype dtype;
     int ndim;
     const int64_t *shape;
+    const int *block; /* threads of the block that computed the first array; NULL: there is none */
 } disagreement;
 
-/* Prints a table of the first ones, how many more there are, and the picture of where they are. Elements outside the
- * shape are listed, but have no place in the picture. */
+/* Prints a table of the first ones, how many more there are, their pattern, and the picture of where they are. Elements
+ * outside the shape are listed, but have no place in the picture. */
 void disagreement_print(FILE *stream, int width, const disagreement *d);

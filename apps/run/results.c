@@ -70,9 +70,10 @@ json_t *results_check(const compare_result *c, const char *method, int ndim, con
     return check;
 }
 
-void results_put_wrong(json_t *check, const differences *wrong, int ndim, const int64_t *shape)
+void results_put_wrong(json_t *check, const differences *wrong, int ndim, const int64_t *shape, const int *block)
 {
     const where_text where = differences_where(wrong, ndim, shape, WHERE_COLUMNS);
+    const pattern_text pattern = differences_pattern(wrong, ndim, shape, block);
     json_t *first = json_new_list(), *rows = json_new_list();
     int64_t position[FL_MAX_DIMS];
 
@@ -87,6 +88,7 @@ void results_put_wrong(json_t *check, const differences *wrong, int ndim, const 
     for (int r = 0; r < where.rows && wrong->count > 0; r++)
         json_append(rows, json_text(where.row[r]));
     json_put(check, "first_wrong", first);
+    json_put(check, "pattern", json_text(*pattern.text ? pattern.text : NULL));
     json_put(check, "where", rows);
 }
 
@@ -196,7 +198,7 @@ static json_t *json_result(const result_list *results, const exercise *e, const 
     noise_put(row, m->disturbed);
     put_kernel(row, &m->timing);
     json_t *check = results_check(&m->check, m->check_method, m->results[0].ndim, m->results[0].shape);
-    results_put_wrong(check, &m->wrong, m->results[0].ndim, m->results[0].shape);
+    results_put_wrong(check, &m->wrong, m->results[0].ndim, m->results[0].shape, m->timing.block);
     json_put(row, "check", check);
     if (e->kind->add_json)
         e->kind->add_json(e, m, row);
@@ -429,7 +431,8 @@ static void show_wrong(const measurement *m)
                                        .arrays = {result, NULL},
                                        .dtype = result->dtype,
                                        .ndim = result->ndim,
-                                       .shape = result->shape});
+                                       .shape = result->shape,
+                                       .block = m->timing.block});
 }
 
 static void show_table(const result_list *results, const exercise *e, const json_t *rows)

@@ -19,8 +19,8 @@ void results_show(result_list *results, const exercise *e);
 void results_put_device(json_t *row, const char *requested, const fl_device_info *device);
 /* A result's "check"; the shape is that of the array that was compared. */
 json_t *results_check(const compare_result *c, const char *method, int ndim, const int64_t *shape);
-/* Adds the first wrong elements, and where all of them are, to a "check". */
-void results_put_wrong(json_t *check, const differences *wrong, int ndim, const int64_t *shape);
+/* Adds the first wrong elements, their pattern, and where all of them are, to a "check". */
+void results_put_wrong(json_t *check, const differences *wrong, int ndim, const int64_t *shape, const int *block);
 json_t *results_document(const backend_list *backends, json_t *rows);
 /* "machine", with what is known of the first device that is a GPU. */
 json_t *results_machine(const backend_list *backends);

@@ -186,7 +186,7 @@ static bool write_json(const common_options *c, const shown_array *arrays, const
         pair_method(pair, method);
         json_t *check = results_check(&pair->found, pair->one_shape ? method : "the shapes differ",
                                       arrays[0].array.ndim, arrays[0].array.shape);
-        results_put_wrong(check, &pair->wrong, arrays[0].array.ndim, arrays[0].array.shape);
+        results_put_wrong(check, &pair->wrong, arrays[0].array.ndim, arrays[0].array.shape, NULL);
         json_put(document, "comparison", check);
     }
     const bool text = results_write(c, document);

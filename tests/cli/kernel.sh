@@ -256,6 +256,12 @@ for expect in "" "--expect=$kernels/vector_add_one_block.hip"; do
         for r in d["results"]] == [(None, 0, None, None)]'
     ok "in CSV" "${unchecked[@]}" --csv
 done
+ok "a right kernel without --expect" kernel "$vector" 0:1000 0:1000 out 1000 "${hip[@]}"
+check "what was looked for all the same" grep -q "^checked against: nothing; no race and no access outside the arrays was seen; --expect=WHAT" "$work/out"
+ok "unwatched" kernel "$vector" 0:1000 0:1000 out 1000 --unwatched "${hip[@]}"
+check "nothing was looked for" grep -q "^checked against: nothing; --expect=WHAT" "$work/out"
+run kernel "$kernels/vector_add_one_block.hip" 0:1000 0:1000 out 1000 --expect='x + y' "${hip[@]}" --json
+check "the pattern of wrong elements" json "$work/out" "d['results'][0]['check']['pattern'] == \"all from [256] on, a multiple of the block's 256 threads\""
 printf '__global__ void k(int *a, int *b) { a[threadIdx.x] = 1; b[threadIdx.x] = 2; }\n' >both.hip
 ok "an expression" kernel both.hip out=256 out=256 --expect=1 "${hip[@]}"
 check "is for the first output alone" grep -q "^checked against: 1 (a alone)" "$work/out"

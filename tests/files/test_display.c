@@ -119,6 +119,85 @@ Test(differences, where_they_are)
         }
 }
 
+static bool after_the_block(int64_t y, int64_t x)
+{
+    return y == 0 && x >= 64;
+}
+static bool within_the_block(int64_t y, int64_t x)
+{
+    return y == 0 && x < 70;
+}
+static bool each_third(int64_t y, int64_t x)
+{
+    return (y * 100 + x) % 3 == 1;
+}
+static bool in_the_last_row(int64_t y, int64_t x)
+{
+    return y == 9 && x >= 0;
+}
+static bool in_a_row(int64_t y, int64_t x)
+{
+    return y == 4 && x >= 0;
+}
+static bool from_a_row_on(int64_t y, int64_t x)
+{
+    return y >= 8 && x >= 0;
+}
+static bool in_a_column(int64_t y, int64_t x)
+{
+    return y >= 0 && x == 7;
+}
+static bool from_a_column_on(int64_t y, int64_t x)
+{
+    return y >= 0 && x >= 96;
+}
+static bool anywhere(int64_t y, int64_t x)
+{
+    return (7 * y + x * x) % 11 == 3;
+}
+static bool everywhere(int64_t y, int64_t x)
+{
+    return y >= 0 && x >= 0;
+}
+static bool in_one_element(int64_t y, int64_t x)
+{
+    return y == 0 && x == 99;
+}
+
+Test(differences, their_pattern)
+{
+    static const struct {
+        int ndim;
+        bool (*is_wrong)(int64_t y, int64_t x);
+        const char *pattern;
+    } cases[] = {
+        {1, after_the_block, "all from [64] on, a multiple of the block's 64 threads"},
+        {1, within_the_block, "all up to [69]"},
+        {1, each_third, "every 3rd from [1] on"},
+        {1, anywhere, ""},
+        {1, everywhere, ""},
+        {1, in_one_element, ""},
+        {2, in_the_last_row, "only the last row"},
+        {2, in_a_row, "only row 4"},
+        {2, from_a_row_on, "all from [8, 0] on, a multiple of the block's 4 rows"},
+        {2, in_a_column, "only column 7"},
+        {2, from_a_column_on, "in each row all from column 96 on, a multiple of the block's 16 columns"},
+        {2, each_third, "every 3rd from [0, 1] on"},
+        {2, anywhere, ""},
+    };
+
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+        const int64_t whole[] = {10, 100}, *shape = cases[k].ndim == 2 ? whole : whole + 1;
+        differences d = {0};
+        for (int64_t i = 0; i < (cases[k].ndim == 2 ? 1000 : 100); i++)
+            if (cases[k].is_wrong(i / 100, i % 100))
+                differences_add(&d, i, 0, 1);
+        const pattern_text found = differences_pattern(&d, cases[k].ndim, shape, (const int[]){16, 4, 1});
+        cr_expect(eq(str, (char *)found.text, (char *)cases[k].pattern));
+        differences_free(&d);
+    }
+}
+
 /* More elements than there are bits: two of them share one, then four. */
 Test(differences, of_an_array_of_gigabytes)
 {
