@@ -2,13 +2,17 @@
 #define _GNU_SOURCE 1
 #include "machine.h"
 
+#include "ranks/group.h"
+#include "support/fail.h"
 #include "support/memory.h"
 #include "support/processors.h"
 #include "view/json.h"
+#include "view/row.h"
 
-#include <flynn/flynn.h>
+#include <flynn/bench.h>
 
 #include <errno.h>
+#include <math.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -179,4 +183,26 @@ json_t *machine_describe(void)
     json_put(machine, "version", json_text(fl_version()));
     json_put(machine, "slurm", slurm());
     return machine;
+}
+
+void machine_put_gpu(json_t *machine, const fl_device *device)
+{
+    fl_bench_gpu now;
+
+    must(fl_bench_gpu_get(device, &now));
+    json_put(machine, "gpu_clock_mhz", json_number(now.clock));
+    json_put(machine, "gpu_temperature_c", json_number(now.temperature));
+    json_put(machine, "gpu_throttled", isnan(now.throttled) ? json_null() : json_boolean(now.throttled > 0));
+    json_put(machine, "gpu_other_processes",
+             isnan(now.other_processes) || group_is_distributed() ? json_null()
+                                                                  : json_whole((int64_t)now.other_processes));
+}
+
+void machine_say_others(const json_t *machine)
+{
+    const double others = row_number(machine, "gpu_other_processes");
+
+    if (others > 0)
+        note("%s: %.0f other process%s compute%s on this GPU: times may be longer than on a GPU of one's own",
+             row_text(machine, "gpu"), others, others > 1 ? "es" : "", others > 1 ? "" : "s");
 }

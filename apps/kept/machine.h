@@ -4,6 +4,7 @@
  */
 #pragma once
 
+#include <flynn/flynn.h>
 #include <jansson.h>
 #include <sched.h>
 
@@ -26,3 +27,11 @@ governor_text machine_governor(const char *sys);
  *
  * Compiler, flags and commit are string macros of the build: FLYNN_COMPILER, FLYNN_FLAGS, FLYNN_COMMIT. */
 json_t *machine_describe(void);
+
+/* Sets what the GPU's library for management reports now. The ranks of a group may share a GPU: of them nobody knows
+ * which of its processes are others. */
+void machine_put_gpu(json_t *machine, const fl_device *device);
+
+/* Notes that other processes may have slowed the GPU. They may also only hold memory there, so that this marks no row.
+ */
+void machine_say_others(const json_t *machine);

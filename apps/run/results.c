@@ -205,21 +205,6 @@ static json_t *json_result(const result_list *results, const exercise *e, const 
     return row;
 }
 
-/* Adds what the GPU's library for management reports now. The ranks of a group may share a GPU: of them nobody knows
- * which of its processes are others. */
-static void put_gpu_state(json_t *machine, const fl_device *device)
-{
-    fl_bench_gpu now;
-
-    must(fl_bench_gpu_get(device, &now));
-    json_put(machine, "gpu_clock_mhz", json_number(now.clock));
-    json_put(machine, "gpu_temperature_c", json_number(now.temperature));
-    json_put(machine, "gpu_throttled", isnan(now.throttled) ? json_null() : json_boolean(now.throttled > 0));
-    json_put(machine, "gpu_other_processes",
-             isnan(now.other_processes) || group_is_distributed() ? json_null()
-                                                                  : json_whole((int64_t)now.other_processes));
-}
-
 json_t *results_machine(const backend_list *backends)
 {
     json_t *machine = machine_describe();
@@ -231,7 +216,7 @@ json_t *results_machine(const backend_list *backends)
         json_put(machine, "gpu", json_text(d->name));
         json_put(machine, "driver", json_text(d->driver));
         json_put(machine, "runtime", json_text(d->runtime));
-        put_gpu_state(machine, backends->open[i].device);
+        machine_put_gpu(machine, backends->open[i].device);
     }
     return machine;
 }
@@ -299,7 +284,7 @@ bool results_write(const common_options *common, const json_t *document)
     file_note_written(common->csv_file, "%s", what_of(document).text);
     const bool table = !(common->json && !common->json_file) && !(common->csv && !common->csv_file);
     if (table)
-        say_other_processes(json_object_get(document, "machine"));
+        machine_say_others(json_object_get(document, "machine"));
     return table;
 }
 
