@@ -367,6 +367,8 @@ Test(kernel_signature, mistakes)
         {"__global__ void k(uint2 x) { }",
          "1:19: 'uint2' alone is no argument: give the kernel its members as numbers"},
         {"__global__ void k(uint5 *x) { }", "1:19: 'uint5' is not a type of a number"},
+        {"enum e f(enum e x) { return x; }\n__global__ void k(int *a, enum e n) { }", /* names e, and does not define it */
+         "2:32: 'e' is not a type of a number"},
         {"__global__ void k(unsigned int2 *x) { }", "1:34: 'x' follows 'int2': is a ',' missing?"},
         {"__global__ void k(int "
          "\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9"

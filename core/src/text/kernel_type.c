@@ -68,7 +68,8 @@ static bool add_enum(kernel_type *p, const kernel_cut *cut, const core_item *ite
     core_token token;
     bool is_named = equals(&item->name, name);
 
-    if (core_token_next_of_code(&reader, &token, &unused) != FL_OK ||
+    if (item->kind != CORE_ITEM_TYPE || /* the head of a function may name an enum: enum E f(int n) */
+        core_token_next_of_code(&reader, &token, &unused) != FL_OK ||
         (core_token_is(&token, "typedef") && core_token_next_of_code(&reader, &token, &unused) != FL_OK) ||
         !core_token_is(&token, "enum"))
         return false;
