@@ -5,6 +5,7 @@
  */
 #include "kernel_cut.h"
 #include "kernel_branches.h"
+#include "kernel_host.h"
 #include "kernel_rewrite.h"
 #include "text_functions.h"
 #include "device/status.h"
@@ -174,6 +175,8 @@ fl_status cut_begin(kernel_cut *cut, const char *text, const char *entry, core_t
     if (status == FL_OK)
         status = core_file_read(&cut->file, cut->clean, cut->hides, error);
     if (status == FL_OK)
+        core_kernel_leave_host(cut);
+    if (status == FL_OK)
         status = choose(cut, entry, error, &arguments);
     if (status == FL_OK)
         status = cut_read_template(cut, arguments, error);
@@ -203,8 +206,7 @@ static bool is_kept_directive(const core_token *token)
     return strncmp(word, "error", 5) != 0 && strncmp(word, "warning", 7) != 0;
 }
 
-/* Blanks code, and keeps directives. */
-static void blank(char *clean, core_reader reader, const char *at, const char *end)
+void cut_blank(char *clean, core_reader reader, const char *at, const char *end)
 {
     core_text_error unused;
     core_token token;
@@ -387,7 +389,7 @@ fl_status cut_end(kernel_cut *cut)
         if (item->kind == CORE_ITEM_MACRO)
             continue;
         if (!item->is_kept && !(item->kind == CORE_ITEM_OTHER && is_own_scope(cut, item))) {
-            blank(cut->clean, item->start, item->at, item->end);
+            cut_blank(cut->clean, item->start, item->at, item->end);
         } else {
             core_kernel_rewrite(cut->clean, &cut->file, item);
             if (!chosen && item->kind == CORE_ITEM_VARIABLE)
