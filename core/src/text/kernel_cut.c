@@ -5,7 +5,6 @@
  */
 #include "kernel_cut.h"
 #include "kernel_branches.h"
-#include "kernel_host.h"
 #include "kernel_rewrite.h"
 #include "text_functions.h"
 #include "device/status.h"
@@ -174,8 +173,6 @@ fl_status cut_begin(kernel_cut *cut, const char *text, const char *entry, core_t
 
     if (status == FL_OK)
         status = core_file_read(&cut->file, cut->clean, cut->hides, error);
-    if (status == FL_OK)
-        core_kernel_leave_host(cut);
     if (status == FL_OK)
         status = choose(cut, entry, error, &arguments);
     if (status == FL_OK)

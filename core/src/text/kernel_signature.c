@@ -2,6 +2,7 @@
 #include "kernel_signature.h"
 #include "kernel_branches.h"
 #include "kernel_cut.h"
+#include "kernel_host.h"
 #include "kernel_refused.h"
 #include "kernel_rewrite.h"
 #include "kernel_type.h"
@@ -276,6 +277,8 @@ fl_status core_kernel_signature_read(const char *text, const char *entry, core_k
     if (!cut)
         return core_fail(FL_E_MEMORY, "out of host memory");
     status = cut_begin(cut, text, entry, error);
+    if (status == FL_OK)
+        core_kernel_leave_host(cut);
     if (status == FL_OK)
         status = read_kernel(cut, signature, error);
     if (status == FL_OK)
