@@ -51,15 +51,53 @@ void kernel_text_must(const kernel_text *k, fl_status status, const char *log)
 void kernel_text_free(kernel_text *k)
 {
     free(k->text);
+    free(k->kept);
     included_free(k->lines);
+}
+
+/* Copies a text to *to, and lets it be the copy; *to NULL: only counts its bytes. */
+static void copy_text(const char **text, char **to, size_t *bytes)
+{
+    const size_t size = strlen(*text) + 1;
+
+    *bytes += size;
+    if (*to) {
+        *text = memcpy(*to, *text, size);
+        *to += size;
+    }
+}
+
+/* Copies the description's texts, which last until another kernel is read: `numbers` and then texts from `to` on. */
+static void copy_info(fl_kernel_info *info, fl_parameter *numbers, char *to, int *count, size_t *bytes)
+{
+    const char **const texts[] = {&info->name, &info->left_out, &info->kernels, &info->unfilled, &info->compiled};
+
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+        copy_text(texts[i], &to, bytes);
+    for (int i = 0; i < info->count; i++) {
+        copy_text(&info->parameters[i].name, &to, bytes);
+        const fl_parameter *from = info->numbers[i];
+        info->numbers[i] = to && from ? numbers + *count : from;
+        for (int n = 0; n < info->number_count[i]; n++, ++*count) {
+            fl_parameter number = from[n];
+            copy_text(&number.name, &to, bytes);
+            if (to)
+                numbers[*count] = number;
+        }
+    }
 }
 
 /* Describes the kernel of the text. */
 static void describe(kernel_text *k)
 {
     char log[USER_LOG];
+    int count = 0, copied = 0;
+    size_t bytes = 0;
 
     kernel_text_must(k, fl_kernel_read(k->text, k->shown_as, k->entry, log, sizeof log, &k->info), log);
+    copy_info(&k->info, NULL, NULL, &count, &bytes);
+    fl_parameter *numbers = k->kept = memory_zeroed((size_t)count * sizeof *numbers + bytes, 1);
+    copy_info(&k->info, numbers, (char *)(numbers + count), &copied, &bytes);
 }
 
 kernel_text kernel_text_read(const kernel_options *own, const char *path, const char *entry)
@@ -263,19 +301,52 @@ static void settle_outputs(kernel_options *own)
     settle_grid(own);
 }
 
-static void take_number(const fl_parameter *p, const char *word, kernel_argument *argument)
+/* Reads a number up to one of the characters `ends`, or the end of the word. */
+static const char *read_number(const fl_parameter *p, const char *word, const char *ends, fl_argument *number)
 {
     const bool real = fl_dtype_is_float(p->dtype);
     char *end;
 
     errno = 0;
+    *number = (fl_argument){.array = NULL};
     if (real)
-        argument->real = strtod(word, &end);
+        number->real = strtod(word, &end);
     else
-        argument->integer = strtoll(word, &end, 10);
-    if (end == word || *end || (!real && errno != 0))
-        fail(EXIT_BAD_INPUT, "'%s': %s is a number of %s; expected %s", word, p->name, fl_dtype_name(p->dtype),
-             real ? "one such as 0.5" : "a whole one");
+        number->integer = strtoll(word, &end, 10);
+    if (end == word || !strchr(ends, *end) || (!real && errno != 0))
+        fail(EXIT_BAD_INPUT, "'%.*s': %s is a number of %s; expected %s", (int)strcspn(word, ends), word, p->name,
+             fl_dtype_name(p->dtype), real ? "one such as 0.5" : "a whole one");
+    return end;
+}
+
+/* "1,2,3": the numbers of a vector or a struct. */
+static void take_numbers(const fl_kernel_info *info, int i, const char *word, kernel_argument *argument)
+{
+    const int count = info->number_count[i];
+    int given = 1;
+
+    for (const char *c = word; *c; c++)
+        given += *c == ',';
+    if (given != count)
+        fail(EXIT_BAD_INPUT, "'%s': %s is %d number%s, %s%s%s; %d %s given", word, info->parameters[i].name, count,
+             count == 1 ? "" : "s with a comma between them", info->numbers[i][0].name, count > 1 ? " to " : "",
+             count > 1 ? info->numbers[i][count - 1].name : "", given, given == 1 ? "is" : "are");
+    argument->numbers = memory_zeroed((size_t)count, sizeof *argument->numbers);
+    for (int n = 0; n < count; n++, word++)
+        word = read_number(&info->numbers[i][n], word, ",", &argument->numbers[n]);
+}
+
+static void take_number(const fl_kernel_info *info, int i, const char *word, kernel_argument *argument)
+{
+    fl_argument number;
+
+    if (info->number_count[i] > 0) {
+        take_numbers(info, i, word, argument);
+        return;
+    }
+    (void)read_number(&info->parameters[i], word, "", &number);
+    argument->integer = number.integer;
+    argument->real = number.real;
 }
 
 static void read_constants(const exercise *e, kernel_options *own)
@@ -359,7 +430,7 @@ void kernel_take(exercise *e)
         for (int i = 0; i < given; i++) {
             const char *word = e->common.arguments[i];
             if (!info->parameters[i].is_array)
-                take_number(&info->parameters[i], word, &own->arguments[i]);
+                take_number(info, i, word, &own->arguments[i]);
             else if (own->arguments[i].output >= 0)
                 take_output(e, own, i, word);
             else
@@ -371,22 +442,6 @@ void kernel_take(exercise *e)
     settle_outputs(own);
     read_constants(e, own);
     kernel_count_work(own);
-}
-
-fl_status kernel_fill_constants(const kernel_options *own, fl_device *device, fl_kernel *kernel)
-{
-    fl_status status = FL_OK;
-
-    for (int i = 0; i < own->constant_count && status == FL_OK; i++) {
-        const kernel_constant *c = &own->constants[i];
-        fl_array *array = reference_upload(device, &c->value, false);
-        char *name = memory_text(c->name);
-        name[c->length] = '\0';
-        status = fl_kernel_constant(kernel, name, array);
-        free(name);
-        fl_array_free(array);
-    }
-    return status;
 }
 
 /* Says which arrays are bytes. */
@@ -422,6 +477,8 @@ void kernel_arguments_free(kernel_options *own)
         host_array_free(&own->begins[i]);
     for (int i = 0; i < own->constant_count; i++)
         host_array_free(&own->constants[i].value);
+    for (int i = 0; i < FL_MAX_PARAMETERS; i++)
+        free(own->arguments[i].numbers);
     for (int i = 0; i < MOST_FUNCTION_DEVICES; i++)
         fl_kernel_free(own->code[i].kernel);
     for (int i = 0; i < own->filled_count; i++)

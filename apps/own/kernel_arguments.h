@@ -13,9 +13,6 @@ kernel_text kernel_text_read(const kernel_options *own, const char *path, const 
 void kernel_text_must(const kernel_text *k, fl_status status, const char *log);
 void kernel_text_free(kernel_text *k);
 
-/* Copies the values of --constant into the compiled kernel's variables. */
-fl_status kernel_fill_constants(const kernel_options *own, fl_device *device, fl_kernel *kernel);
-
 /* Says once what of the file no compiler sees. Call it when the kernel has compiled: an error in it stands alone. */
 void kernel_remark(kernel_options *own);
 

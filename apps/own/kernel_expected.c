@@ -227,6 +227,16 @@ static void expect_run(const exercise *e, const kernel_text *k, expected_results
     fl_device_close(device);
 }
 
+/* Returns whether parameter i has the same numbers, if it is a vector or a struct by value. */
+static bool same_numbers(const fl_kernel_info *a, const fl_kernel_info *b, int i)
+{
+    bool same = a->number_count[i] == b->number_count[i];
+
+    for (int n = 0; same && n < a->number_count[i]; n++)
+        same = a->numbers[i][n].dtype == b->numbers[i][n].dtype;
+    return same;
+}
+
 static void expect_kernel(const exercise *e, expected_results *x)
 {
     const kernel_options *own = e->own;
@@ -235,7 +245,8 @@ static void expect_kernel(const exercise *e, expected_results *x)
 
     for (int i = 0; i < other.info.count && alike; i++) {
         const fl_parameter *a = &other.info.parameters[i], *b = &own->kernel.info.parameters[i];
-        alike = a->dtype == b->dtype && a->is_array == b->is_array && a->is_constant == b->is_constant;
+        alike = a->dtype == b->dtype && a->is_array == b->is_array && a->is_constant == b->is_constant &&
+                same_numbers(&other.info, &own->kernel.info, i);
     }
     if (!alike)
         fail(EXIT_BAD_INPUT, "--expect: the kernel of %s takes other arguments than that of %s", own->expect,

@@ -6,6 +6,8 @@
 #include "function.h"
 #include "kernel_axes.h"
 
+#include "run/reference.h"
+#include "support/memory.h"
 #include "support/progress.h"
 
 #include <math.h>
@@ -18,6 +20,23 @@ void kernel_choose_block(const int asked[3], int block[3])
 {
     for (int d = 0; d < 3; d++)
         block[d] = asked[0] == 0 ? (d == 0 ? USUAL_BLOCK : 1) : asked[d] > 0 ? asked[d] : 1;
+}
+
+/* Copies the values of --constant into the compiled kernel's variables. */
+static fl_status fill_constants(const kernel_options *own, fl_device *device, fl_kernel *kernel)
+{
+    fl_status status = FL_OK;
+
+    for (int i = 0; i < own->constant_count && status == FL_OK; i++) {
+        const kernel_constant *c = &own->constants[i];
+        fl_array *array = reference_upload(device, &c->value, false);
+        char *name = memory_text(c->name);
+        name[c->length] = '\0';
+        status = fl_kernel_constant(kernel, name, array);
+        free(name);
+        fl_array_free(array);
+    }
+    return status;
 }
 
 fl_status kernel_on(kernel_options *own, const kernel_text *k, fl_device *device, kernel_code **found)
@@ -36,7 +55,7 @@ fl_status kernel_on(kernel_options *own, const kernel_text *k, fl_device *device
         status = fl_kernel_create(device, k->text, k->shown_as, k->entry, own->macros, own->log, sizeof own->log,
                                   &code->kernel);
         if (status == FL_OK)
-            status = kernel_fill_constants(own, device, code->kernel);
+            status = fill_constants(own, device, code->kernel);
         if (status != FL_OK)
             return status;
         user_compiled(k->shown_as);
@@ -78,10 +97,13 @@ fl_status kernel_launch(const exercise *e, const kernel_text *k, fl_device *devi
     choose_grid(own, k, with.block, grid);
     for (int i = 0; i < k->info.count; i++) {
         const kernel_argument *a = &own->arguments[i];
-        arguments[i] = (fl_argument){a->input >= 0    ? in[a->input]
-                                     : a->output >= 0 ? out[a->output]
-                                                      : NULL,
-                                     a->integer, a->real};
+        arguments[i] = (fl_argument){.array = a->input >= 0    ? in[a->input]
+                                              : a->output >= 0 ? out[a->output]
+                                                               : NULL,
+                                     .integer = a->integer,
+                                     .real = a->real};
+        if (a->numbers)
+            arguments[i].numbers = a->numbers;
     }
     if (watched)
         (void)fl_kernel_watch(code->kernel, true);

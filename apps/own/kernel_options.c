@@ -272,8 +272,12 @@ static void add_parameters(const kernel_options *own, formula_names *names)
     for (int i = 0; i < own->kernel.info.count; i++) {
         const fl_parameter *p = &own->kernel.info.parameters[i];
         const kernel_argument *a = &own->arguments[i];
-        if (!p->is_array && !fl_dtype_is_float(p->dtype))
+        const bool is_one = !p->is_array && !a->numbers;
+        if (is_one && !fl_dtype_is_float(p->dtype))
             formula_name_add(names, a->integer, "%.40s", p->name);
+        for (int n = 0; n < own->kernel.info.number_count[i]; n++)
+            if (!fl_dtype_is_float(own->kernel.info.numbers[i][n].dtype))
+                formula_name_add(names, a->numbers[n].integer, "%.40s", own->kernel.info.numbers[i][n].name);
         if (!p->is_array)
             continue;
         const host_array *value = a->output >= 0 ? &own->begins[a->output] : &own->inputs[a->input];

@@ -32,11 +32,12 @@ typedef struct kernel_let {
     integer_list values;
 } kernel_let;
 
-/* The argument for a parameter: an input, an output, or a number. */
+/* The argument for a parameter: an input, an output, a number, or those of a vector or struct. */
 typedef struct kernel_argument {
     int input, output; /* index among the inputs or outputs; -1: not one */
     int64_t integer;
     double real;
+    fl_argument *numbers; /* NULL: not several */
 } kernel_argument;
 
 /* A source text and the kernel in it. */
@@ -44,7 +45,8 @@ typedef struct kernel_text {
     const char *shown_as, *entry;
     char *text;
     included_lines *lines; /* NULL: the text was not read from a file */
-    fl_kernel_info info;
+    fl_kernel_info info;   /* whose texts are `kept` */
+    void *kept;
 } kernel_text;
 
 /* A kernel compiled for a device. */

@@ -159,9 +159,7 @@ run kernel todo.cu out=1 "${hip[@]}"
 check "a kernel's own #error" test "$status" = 2
 says "stays" "todo.cu:3:2: #error TODO"
 printf 'struct Particle { float x; };\n__global__ void k(Particle p, float *x) { x[0] = p.x; }\n' >bodies_by_value.cu
-run kernel bodies_by_value.cu 1 out "${hip[@]}"
-check "a struct by value" test "$status" = 2
-says "is refused" "bodies_by_value.cu:2:19: 'Particle' is a type of the text's own; a kernel takes numbers"
+ok "a struct by value" kernel bodies_by_value.cu 1 out=1 --block=1 --expect=1 "${hip[@]}"
 
 # What the text cannot prove to be only read is an output: by an address, an alias, a reference, a macro.
 for body in 'atomicAdd(&a[i], 1.0f)' 'float *p = a + i; *p += 1' 'float &r = a[i]; r += 1' 'add(a[i])' 'ADD(a[i], 1)' '++a[i]' \
@@ -265,6 +263,66 @@ done
 sed -i '/of the loop/d' branches.cu
 run kernel branches.cu out=300 300 -D STRIDED "${hip[@]}"
 check "a bracket that one of them lacks" test "$status" = 2
+
+# -------------------------------------------------------------------------- vectors and structs by value; the heap
+
+cat >values.cu <<'END_OF_FILE'
+#include <string>
+#include <vector>
+struct Box {
+    char kind;
+    float2 low;
+    int side[2];
+    double weight;
+    std::string name() const { return "box"; } // the host's
+    __host__ __device__ int area() const { return side[0] * side[1]; }
+};
+struct Particle { float3 place; float mass; int id; };
+__device__ float scaled(float x) { return 2 * x; }
+std::vector<float> scaled(const std::vector<float> &all) { return all; }
+__global__ void values(float4 v, const Particle *all, Box b, dim3 d, double *out, int n)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n)
+        out[i] = all[i].place.y * v.w + all[i].mass + all[i].id + scaled(b.low.y) + b.area() + b.weight + d.z + b.kind;
+}
+int main() { values<<<1, 1>>>(make_float4(1, 2, 3, 4), 0, Box(), 1, 0, 0); }
+END_OF_FILE
+"$PYTHON" - <<'END_OF_PROGRAM'
+import struct
+body = b"".join(struct.pack("<4fi", 0, i, 0, 2 * i, -i) for i in range(10))
+head = "{'descr': '|u1', 'fortran_order': False, 'shape': (10, 20), }".ljust(117) + "\n"
+open("particles.npy", "wb").write(b"\x93NUMPY\x01\0" + struct.pack("<H", len(head)) + head.encode() + body)
+END_OF_PROGRAM
+values=(kernel values.cu -o values.npy "${hip[@]}" --) # a number below 0 is no option
+ok "vectors and structs by value" "${values[@]}" 1,2,3,0.5 particles.npy -7,0,1.5,3,5,0.25 1,2,100 out=10 10
+# y * 0.5 + 2 * y - y + 2 * 1.5 + 3 * 5 + 0.25 + 100 - 7
+check "each number is where it belongs" npy values.npy "list(v) == [1.5 * i + 111.25 for i in range(10)]"
+refused "too few numbers of a vector" 2 "'1,2,3': v is 4 numbers with a comma between them, v.x to v.w; 3 are given" \
+    "${values[@]}" 1,2,3 particles.npy -7,0,1.5,3,5,0.25 1,2,100 out=10 10
+refused "a struct's number that is not whole" 2 "'5.5': b.side[1] is a number of i32; expected a whole one" \
+    "${values[@]}" 1,2,3,4 particles.npy -7,0,1.5,3,5.5,0.25 1,2,100 out=10 10
+run "${values[@]}" 1,2,3,4 particles.npy 200,0,1.5,3,5,0.25 1,2,100 out=10 10
+says "a number that the member's type does not hold" "argument b.kind is 200; its type holds -128 to 127"
+refused "an array for a vector" 2 "'particles.npy': v is 4 numbers" "${values[@]}" particles.npy particles.npy 1 1 out=10 10
+ok "formulas and rows of them" kernel values.cu 1,2,3,0.5 particles.npy '1,0,1.5,{s+1},5,0.25' 1,2,100 out=10 10 --let s=1,2 \
+    --flops='n*b.side[0]' "${hip[@]}" --json
+check "a member's name in --flops" json "$work/out" '[r["flops"] for r in d["results"]] == [20, 30]'
+printf 'struct s { float *x; int n; };\n__global__ void k(s a) { a.x[0] = a.n; }\n' >pointers.cu
+run kernel pointers.cu 1,2 "${hip[@]}"
+says "a pointer within a struct" "pointers.cu:2:19: 's' is a type of the text's own with more than numbers, such as pointers"
+printf '__global__ void k(float *out)\n{\n    float *x = (float *)malloc(8);\n    out[0] = x[0];\n    free(x);\n}\n' >heap.cu
+run kernel heap.cu out=1 "${hip[@]}"
+check "malloc" test "$status" = 2
+says "what to do in place of malloc" "heap.cu:3:25: 'malloc': nothing takes memory here while it runs: use an array of known size"
+printf '__global__ void k(float *out)\n{\n    float *x = new float[2];\n    out[0] = x[0];\n    delete[] x;\n}\n' >heap.cu
+run kernel heap.cu out=1 "${hip[@]}"
+says "new" "heap.cu:3:16: 'new': nothing takes memory here"
+# The kernel's own name and parameters, where --expect names another one's.
+printf '__global__ void mine(const float *x, float *made) { made[threadIdx.x] = x[threadIdx.x]; }\n' >mine.cu
+printf '__global__ void theirs(const float *y, float *wanted) { wanted[threadIdx.x] = y[threadIdx.x]; }\n' >theirs.cu
+ok "--expect names another kernel" kernel mine.cu 0:64 out --block=64 --expect=theirs.cu --json "${hip[@]}"
+check "the row has the kernel's own name" json "$work/out" 'd["results"][0]["kernel"] == "mine"'
 
 # ------------------------------------------------------------------------------------------- CUDA's own functions
 

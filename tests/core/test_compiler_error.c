@@ -116,7 +116,6 @@ Test(compiler_error, of_each_linker)
         {"ptxas fatal   : Unresolved extern function 'third'\n", "9:42: 'third'"},
         {"x: undefined reference to `float helper<float>(float)'\n", "9:16: 'helper'"},
         {"x: undefined reference to `nowhere'\n", "1:1: 'nowhere'"},
-        {"x: undefined reference to `operator new(unsigned long)'\n", "1:1: 'new'"},
     };
     static const char any[] = "error: <unknown>:0:0: in function flynn_naive void (ptr addrspace(4), i64, i64): "
                               "unsupported call to variadic function _ZN1a6helperEPKcz\n\n";
@@ -135,6 +134,12 @@ Test(compiler_error, of_each_linker)
         snprintf(expected, sizeof expected, "%s is used, and nothing here defines it", cases[i][1]);
         cr_expect_str_eq(found, expected, "%s\n%s\nexpected: %s", cases[i][0], found, expected);
     }
+    cr_expect(core_compiler_error("x: undefined reference to `operator new[](unsigned long)'\n", "a = new int[3];",
+                                  "t.c", &error));
+    cr_expect(strncmp(error.what, "'new': nothing takes memory here", 32) == 0, "%s", error.what);
+    cr_expect(core_compiler_error("t.c:1:5: error: 'malloc' was not declared in this scope\n", "a = malloc(3);", "t.c",
+                                  &error));
+    cr_expect(strncmp(error.what, "'malloc': nothing takes memory here", 35) == 0, "%s", error.what);
     cr_expect(core_compiler_error(any, text, "t.c", &error) && error.line == 9 && error.column == 16);
     cr_expect_str_eq(error.what, "'helper' takes any number of arguments (...), which a GPU has for printf alone");
     for (size_t i = 0; i < COUNT(none); i++)

@@ -6,6 +6,8 @@
 #include "../../core/src/text/kernel_signature.h"
 
 #include <criterion/criterion.h>
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -193,6 +195,85 @@ Test(kernel_signature, structs)
     }
 }
 
+/* "v.x:f32@0 n[1]:i32@8", of the parameter's numbers. */
+static const char *describe_numbers(const core_kernel_signature *s, int parameter)
+{
+    static char text[1024];
+    const core_parameter *p = &s->parameters[parameter];
+    int length = 0;
+
+    *text = '\0';
+    for (int i = p->first; i < p->first + p->numbers; i++)
+        length += snprintf(text + length, sizeof text - (size_t)length, "%s%s:%s%d@%d", length ? " " : "",
+                           s->numbers.list[i].name, s->numbers.list[i].layout.is_real ? "f" : "i",
+                           s->numbers.list[i].layout.size, s->numbers.list[i].offset);
+    return text;
+}
+
+/* Vectors and structs that are passed by value: their numbers lie where a compiler puts them. */
+Test(kernel_signature, values)
+{
+#define TYPES \
+    struct point { \
+        float x, y; \
+        short tag; \
+    }; \
+    typedef struct { \
+        char c; \
+        struct point low, high[2]; \
+        double w; \
+        int n[3]; \
+    } box; \
+    enum mode { fast, slow }; \
+    struct mixed { \
+        bool on; \
+        enum mode m; \
+        unsigned char c; \
+        long l; \
+    };
+#define SPELLED(...) #__VA_ARGS__
+#define SPELL(types) SPELLED(types)
+    TYPES
+    static const struct {
+        const char *parameter, *numbers;
+        int bytes;
+    } cases[] = {
+        {"float3 v", "v.x:f4@0 v.y:f4@4 v.z:f4@8", 12},
+        {"const float4 v", "v.x:f4@0 v.y:f4@4 v.z:f4@8 v.w:f4@12", 16},
+        {"dim3 v", "v.x:i4@0 v.y:i4@4 v.z:i4@8", 12},
+        {"uchar2 v", "v.x:i1@0 v.y:i1@1", 2},
+        {"double4 v", "v.x:f8@0 v.y:f8@8 v.z:f8@16 v.w:f8@24", 32},
+        {"float1 v", "v.x:f4@0", 4},
+        {"struct point p", "p.x:f4@0 p.y:f4@4 p.tag:i2@8", sizeof(struct point)},
+        {"box b",
+         "b.c:i1@0 b.low.x:f4@4 b.low.y:f4@8 b.low.tag:i2@12 b.high[0].x:f4@16 b.high[0].y:f4@20 "
+         "b.high[0].tag:i2@24 b.high[1].x:f4@28 b.high[1].y:f4@32 b.high[1].tag:i2@36 b.w:f8@40 b.n[0]:i4@48 "
+         "b.n[1]:i4@52 b.n[2]:i4@56",
+         sizeof(box)},
+        {"mixed m", "m.on:i1@0 m.m:i4@4 m.c:i1@8 m.l:i8@16", sizeof(struct mixed)},
+        {"const box *b", "", 0},
+        {"int n", "", 0},
+    };
+    char text[1024];
+
+    cr_assert(offsetof(box, low) == 4 && offsetof(box, high) == 16 && offsetof(box, w) == 40 && offsetof(box, n) == 48);
+    cr_assert(offsetof(struct mixed, m) == 4 && offsetof(struct mixed, c) == 8 && offsetof(struct mixed, l) == 16);
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        snprintf(text, sizeof text, "%s\n__global__ void k(float *out, int2 first, %s, box *more, uint2 last) { }",
+                 SPELL(TYPES), cases[i].parameter);
+        core_kernel_signature signature = read_kernel(text);
+        const core_parameter *p = &signature.parameters[2];
+        cr_expect_str_eq(describe_numbers(&signature, 2), cases[i].numbers, "%s: %s", cases[i].parameter,
+                         describe_numbers(&signature, 2));
+        cr_expect(p->bytes == cases[i].bytes && (p->numbers == 0 || p->at == CORE_VALUE_ALIGNMENT),
+                  "%s: %d bytes at %d", cases[i].parameter, p->bytes, p->at);
+        cr_expect_str_eq(describe_numbers(&signature, 1), "first.x:i4@0 first.y:i4@4");
+        cr_expect_str_eq(describe_numbers(&signature, 4), "last.x:i4@0 last.y:i4@4");
+        cr_expect(signature.parameters[4].at == (p->numbers ? 2 : 1) * CORE_VALUE_ALIGNMENT);
+        core_kernel_signature_free(&signature);
+    }
+}
+
 /* An element that no dtype has is its bytes; one that u8 has is none. */
 Test(kernel_signature, bytes)
 {
@@ -261,6 +342,40 @@ Test(kernel_signature, branches)
     }
     expect_error(wrong, NULL, "1:27: '{' is never closed");
     expect_error("\1__global__ void k(int *x) {\n#if A\n {\n#else\n {\n#endif\n}}", NULL, "1:28: '{' is never closed");
+}
+
+/* C++ of the host under a name that the kernel uses is left out, and what is a device's stays. */
+Test(kernel_signature, host_code)
+{
+    static const struct {
+        const char *text, *lacks, *has;
+    } cases[] = {
+        {"__device__ float area(float r) { return r * r; }\nstd::vector<float> area(const std::vector<float> &r) { "
+         "return r; }\n__global__ void k(float *x) { x[0] = area(x[1]); }",
+         "std", "return r * r;"},
+        {"template <typename T> T max(std::vector<T> v) { return v[0]; }\n"
+         "__global__ void k(float *x) { x[0] = max(x[1], x[2]); }",
+         "std", "max(x[1], x[2])"},
+        {"struct range {\n int from, to;\n range(std::initializer_list<int> l) : from(*l.begin()), to{0} { }\n"
+         " __host__ __device__ int size() const { return to - from; }\n std::string name() const { return \"a\"; }\n"
+         "private:\n friend std::ostream &operator<<(std::ostream &to, const range &r);\n};\n"
+         "__global__ void k(float *x, range r) { x[0] = r.size(); }",
+         "std", "return to - from;"},
+        {"struct range {\n int from{0}, to = {1};\n range(int n) : from{n} { to = std::max(n, 3); }\n};\n"
+         "__global__ void k(float *x) { range r(3); x[0] = r.to; }",
+         "std", "from{n}"}, /* std::max is a device's */
+    };
+
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        core_kernel_signature signature = read_kernel(cases[i].text);
+        cr_expect(!strstr(signature.compiled, cases[i].lacks) && strstr(signature.compiled, cases[i].has), "%s",
+                  signature.compiled);
+        core_kernel_signature_free(&signature);
+    }
+    expect_error("std::vector<float> area(float r) { return {r}; }\n__global__ void k(float *x) { x[0] = area(x[1]); }",
+                 NULL, "1:1: 'std': the C++ library is not there");
+    expect_error("struct s { std::string name; };\n__global__ void k(float *x) { s a; }", NULL,
+                 "1:12: 'std': the C++ library is not there");
 }
 
 /* The kernel gets a plain name where it stands, and every place stays. */
@@ -363,10 +478,17 @@ Test(kernel_signature, mistakes)
         {"__global__ int k(float *x) { }", "1:16: a kernel returns void"},
         {"__global__ void k(float **x) { }", "1:26: a pointer to a pointer: a kernel takes arrays"},
         {"__global__ void k(T *x) { }", "1:19: 'T' is not a type of a number; a kernel takes numbers, and pointers"},
-        {"__global__ void k(float4 x) { }", "1:19: 'float4' alone is no argument"},
-        {"__global__ void k(uint2 x) { }",
-         "1:19: 'uint2' alone is no argument: give the kernel its members as numbers"},
+        {"struct s { char a; double4 v; };\n__global__ void k(s x) { }",
+         "2:19: 's' has a vector of four numbers of 8 bytes, whose place is another one for each vendor"},
+        {"struct s { char a[4097]; };\n__global__ void k(s x) { }",
+         "2:19: 's' has 4097 bytes; all vectors and structs that a kernel takes by value have at most 4096"},
+        {"struct s { char a[2049]; };\n__global__ void k(s x, int n, s y) { }", "2:31: 's' has 2049 bytes"},
+        {"struct alignas(128) s { int a; };\n__global__ void k(s x) { }",
+         "2:19: 's' lies at multiples of more than 64"},
         {"__global__ void k(uint5 *x) { }", "1:19: 'uint5' is not a type of a number"},
+        {"enum e f(enum e x) { return x; }\n__global__ void k(int *a, enum e n) { }", /* names e, and does not define it
+                                                                                       */
+         "2:32: 'e' is not a type of a number"},
         {"__global__ void k(unsigned int2 *x) { }", "1:34: 'x' follows 'int2': is a ',' missing?"},
         {"__global__ void k(int "
          "\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9"
@@ -386,8 +508,9 @@ Test(kernel_signature, mistakes)
         {"__global__ void k(float *x, ) { }", "1:29: a parameter is missing"},
         {"__global__ void k(float *x int n) { }", "1:28: 'int' follows 'x': is a ',' missing?"},
         {"__global__ void k(float &x) { }", "1:25: '&' cannot stand in a kernel's parameter"},
-        {"struct s { int n; };\n__global__ void k(s x) { }", "2:19: 's' is a type of the text's own; a kernel takes"},
-        {"struct s { int *n; };\n__global__ void k(s *x) { }", "2:19: 's' is a type of the text's own; a kernel takes"},
+        {"struct s { int *n; };\n__global__ void k(s x) { }",
+         "2:19: 's' is a type of the text's own with more than numbers, such as pointers"},
+        {"struct s { int *n; };\n__global__ void k(s *x) { }", "2:19: 's' is a type of the text's own with more than"},
         {"#define N\nstruct s { int n[N]; };\n__global__ void k(s *x) { }", "3:19: 's' is a type of the text's own"},
         {"#define N 3 + 4\nstruct s { int n[N]; };\n__global__ void k(s *x) { }",
          "3:19: 's' is a type of the text's own"},

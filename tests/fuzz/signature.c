@@ -176,6 +176,28 @@ static void blank_lines(char *compiled)
             *at = ' ';
 }
 
+/* The numbers of a value lie in it, one after the other, and no two values share memory. */
+static void demand_values(const core_kernel_signature *s)
+{
+    int end = 0;
+
+    for (int i = 0; i < s->count; i++) {
+        const core_parameter *p = &s->parameters[i];
+        const core_number *numbers = s->numbers.list + p->first;
+        int at = 0;
+        fuzz_demand(p->numbers == 0 || (!p->is_array && p->at == end && p->first + p->numbers <= s->numbers.count),
+                    "%s has the numbers %d to %d", p->name, p->first, p->first + p->numbers);
+        for (int n = 0; n < p->numbers; n++) {
+            fuzz_demand(numbers[n].offset >= at && *numbers[n].name, "%s lies at %d", numbers[n].name,
+                        numbers[n].offset);
+            at = numbers[n].offset + numbers[n].layout.size;
+        }
+        fuzz_demand(at <= p->bytes, "%s has %d bytes", p->name, p->bytes);
+        end += (p->bytes + CORE_VALUE_ALIGNMENT - 1) / CORE_VALUE_ALIGNMENT * CORE_VALUE_ALIGNMENT;
+    }
+    fuzz_demand(s->value_bytes == end && end <= CORE_MOST_VALUES + CORE_VALUE_ALIGNMENT, "%d bytes", s->value_bytes);
+}
+
 /* The text that a compiler gets of a file is one of the same kernel. */
 static void try_kernel(const char *text)
 {
@@ -193,6 +215,7 @@ static void try_kernel(const char *text)
     fuzz_demand(strlen(clean) == strlen(text), "%zu bytes became %zu", strlen(text), strlen(clean));
     fuzz_demand(*signature.name && signature.count <= FL_MAX_PARAMETERS, "'%s' has %d parameters", signature.name,
                 signature.count);
+    demand_values(&signature);
     blank_lines(signature.compiled);
     fuzz_demand(core_kernel_signature_read(signature.compiled, signature.name, &again, &cleaner, &error) == FL_OK,
                 "'%s': %s", signature.compiled, error.what);
@@ -200,12 +223,13 @@ static void try_kernel(const char *text)
     for (int i = 0; i < again.count; i++) {
         const core_parameter *a = &signature.parameters[i], *b = &again.parameters[i];
         fuzz_demand(*a->name && strcmp(a->name, b->name) == 0 && a->dtype == b->dtype && a->is_array == b->is_array &&
-                        a->is_constant == b->is_constant && a->layout.size == b->layout.size,
+                        a->is_constant == b->is_constant && a->layout.size == b->layout.size &&
+                        a->numbers == b->numbers && a->bytes == b->bytes,
                     "parameter %d of '%s'", i, signature.compiled);
     }
-    free(again.compiled);
+    core_kernel_signature_free(&again);
     free(cleaner);
-    free(signature.compiled);
+    core_kernel_signature_free(&signature);
     free(clean);
 }
 

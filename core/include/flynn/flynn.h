@@ -704,13 +704,19 @@ typedef struct fl_kernel_info {
                            * fl_kernel_read alone */
     int32_t bytes[FL_MAX_PARAMETERS]; /* of an element, where no dtype has the array's type, which is its bytes, u8:
                                        * short *, a struct of several types; else 0 */
+    int32_t number_count[FL_MAX_PARAMETERS]; /* numbers in a vector or a struct that is passed by value; else 0 */
+    const fl_parameter *numbers[FL_MAX_PARAMETERS]; /* these, members and elements in their order: "box.low.x",
+                                                     * "box.side[2]"; NULL: none */
 } fl_kernel_info;
 
 /* An argument of a launch: an array for a pointer; for a number `integer` or, where its type is float or double,
- * `real`. */
+ * `real`; for a vector or a struct by value its `numbers`, as many as fl_kernel_info.number_count says. */
 typedef struct fl_argument {
-    fl_array *array; /* NULL: a number */
-    int64_t integer;
+    fl_array *array; /* NULL: a number, or several */
+    union {
+        int64_t integer;
+        const struct fl_argument *numbers;
+    };
     double real;
 } fl_argument;
 
@@ -722,7 +728,8 @@ typedef struct fl_argument {
  * with or without extern "C", which it gets if it lacks it. Its parameters are numbers, and pointers to them for
  * arrays: float * is f32, double * f64, int * and unsigned * i32, long * and unsigned long * i64, uint8_t *, char * and
  * bool * u8; float4 * and the like have elements of f32, f64 or i32. So has a pointer to a struct whose members are
- * numbers of one type; short * and other structs of numbers are their bytes, u8. `defines` are macros, "NAME" or "NAME=VALUE", NULL
+ * numbers of one type; short * and other structs of numbers are their bytes, u8. Vectors and such structs may be passed
+ * by value, 4096 bytes in all. `defines` are macros, "NAME" or "NAME=VALUE", NULL
  * ends them; it may be NULL. The functions of math.h and the fixed-width integers are there without #include. The text
  * may be a file for nvcc or hipcc: the compiler gets the kernel and what it names, and no headers, host functions or
  * launches. The macro FLYNN_WARP=64 lets an emulated GPU have warps of 64 threads; usual are 32.

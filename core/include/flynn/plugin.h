@@ -108,7 +108,7 @@ typedef struct fl_source {
     int32_t least_lanes; /* a vector with fewer of these gains nothing */
 } fl_source;
 
-/* An array that is an argument of a watched launch. */
+/* An array that is an argument of a watched launch; or, as an array of one element, a vector or struct by value. */
 typedef struct fl_watched_array {
     const char *name; /* of the parameter */
     void *data;

@@ -25,8 +25,16 @@ static fl_status read_text(const char *call, const core_user_text *text, const c
     return status == FL_E_SOURCE ? core_user_text_refuse(text, &error) : status;
 }
 
-static void describe(const core_kernel_signature *signature, fl_kernel_info *info)
+/* *numbers: to free(), those of all values; NULL: there are none. FL_E_MEMORY. */
+static fl_status describe(const core_kernel_signature *signature, fl_kernel_info *info, fl_parameter **numbers)
 {
+    const core_numbers *all = &signature->numbers;
+
+    *numbers = all->count > 0 ? malloc((size_t)all->count * sizeof **numbers) : NULL;
+    if (all->count > 0 && !*numbers)
+        return core_fail(FL_E_MEMORY, "out of host memory");
+    for (int i = 0; i < all->count; i++)
+        (*numbers)[i] = (fl_parameter){all->list[i].name, all->list[i].dtype, false, false};
     *info = (fl_kernel_info){.name = signature->name,
                              .count = signature->count,
                              .left_out = signature->left_out,
@@ -38,50 +46,73 @@ static void describe(const core_kernel_signature *signature, fl_kernel_info *inf
         const core_parameter *p = &signature->parameters[i];
         info->parameters[i] = (fl_parameter){p->name, p->dtype, p->is_array, p->is_constant};
         info->bytes[i] = p->is_bytes ? p->lanes : 0;
+        info->number_count[i] = p->numbers;
+        info->numbers[i] = p->numbers > 0 ? *numbers + p->first : NULL;
     }
+    return FL_OK;
 }
 
-/* Keeps a text until the thread's next call, or its end. */
+/* What fl_kernel_read has read: kept until the thread's next call, or its end. */
+typedef struct kernel_read {
+    core_kernel_signature signature;
+    fl_parameter *numbers;
+} kernel_read;
+
 static pthread_key_t kept;
 static bool has_key;
 
-static void make_key(void)
+static void free_read(void *read)
 {
-    has_key = pthread_key_create(&kept, free) == 0;
+    kernel_read *r = read;
+
+    core_kernel_signature_free(&r->signature);
+    free(r->numbers);
+    free(r);
 }
 
-static bool keep(char *text)
+static void make_key(void)
+{
+    has_key = pthread_key_create(&kept, free_read) == 0;
+}
+
+static bool keep(kernel_read *read)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
 
     (void)pthread_once(&once, make_key);
-    char *const before = has_key ? pthread_getspecific(kept) : NULL;
-    if (!has_key || pthread_setspecific(kept, text) != 0)
+    kernel_read *const before = has_key ? pthread_getspecific(kept) : NULL;
+    if (!has_key || pthread_setspecific(kept, read) != 0)
         return false;
-    free(before);
+    if (before)
+        free_read(before);
     return true;
 }
 
 fl_status fl_kernel_read_sized(const char *source, const char *shown_as, const char *entry, char *log, size_t log_size,
                                fl_kernel_info *info, size_t size)
 {
-    static _Thread_local core_kernel_signature signature;
+    const core_user_text text = {source, shown_as, log, log_size};
+    kernel_read *read;
     fl_kernel_info found;
     char *clean = NULL;
     fl_status status;
 
     if (!info)
         return core_fail(FL_E_ARGUMENT, "fl_kernel_read: info is NULL");
-    status = read_text("fl_kernel_read", &(core_user_text){source, shown_as, log, log_size}, entry, &signature, &clean);
-    free(clean);
-    if (status != FL_OK)
-        return status;
-    describe(&signature, &found);
-    found.compiled = signature.compiled;
-    if (!keep(signature.compiled)) {
-        free(signature.compiled);
+    read = calloc(1, sizeof *read);
+    if (!read)
         return core_fail(FL_E_MEMORY, "out of host memory");
+    status = read_text("fl_kernel_read", &text, entry, &read->signature, &clean);
+    free(clean);
+    if (status == FL_OK)
+        status = describe(&read->signature, &found, &read->numbers);
+    if (status == FL_OK && !keep(read))
+        status = core_fail(FL_E_MEMORY, "out of host memory");
+    if (status != FL_OK) {
+        free_read(read);
+        return status;
     }
+    found.compiled = read->signature.compiled;
     return core_give(info, size, &found, sizeof found);
 }
 
@@ -144,12 +175,14 @@ fl_status fl_kernel_create(fl_device *device, const char *source, const char *sh
         status = core_user_text_compile(&text, device, &described, false, &k->compiled);
     }
     free(k->signature.compiled);
+    k->signature.compiled = NULL;
     free(clean);
+    if (status == FL_OK)
+        status = describe(&k->signature, &k->info, &k->numbers);
     if (status != FL_OK) {
-        free(k);
+        fl_kernel_free(k);
         return status;
     }
-    describe(&k->signature, &k->info);
     *kernel = k;
     return FL_OK;
 }
@@ -164,6 +197,8 @@ void fl_kernel_free(fl_kernel *kernel)
     if (!kernel)
         return;
     core_user_code_free(&kernel->compiled);
+    core_kernel_signature_free(&kernel->signature);
+    free(kernel->numbers);
     free(kernel);
 }
 

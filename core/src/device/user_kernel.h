@@ -9,9 +9,10 @@
 struct fl_kernel {
     core_user_code compiled;
     core_kernel_signature signature;
-    fl_kernel_info info; /* whose names are the signature's */
-    bool watch_next;     /* watch the next launch */
-    bool was_watched;    /* a launch was; `found` has what it found */
+    fl_kernel_info info;   /* whose names are the signature's */
+    fl_parameter *numbers; /* info's */
+    bool watch_next;       /* watch the next launch */
+    bool was_watched;      /* a launch was; `found` has what it found */
     fl_findings found;
 };
 

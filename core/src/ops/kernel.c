@@ -8,6 +8,7 @@
 #include "device/status.h"
 
 #include <inttypes.h>
+#include <string.h>
 
 /* The value of an argument, as the kernel takes it. */
 typedef union value {
@@ -27,30 +28,50 @@ typedef struct launch {
 
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "a smaller integer is the beginning of a larger one");
 
-static fl_status take_integer(const core_parameter *p, int64_t given, value *taken)
+static fl_status take_integer(const char *name, const core_type_layout *layout, int64_t given, value *taken)
 {
-    const core_type_layout *layout = &p->layout;
     const int bits = layout->is_bool ? 1 : layout->size * 8 - !layout->is_unsigned;
     const int64_t most = bits > 62 ? INT64_MAX : (INT64_C(1) << bits) - 1, least = layout->is_unsigned ? 0 : -most - 1;
 
     if (given < least || given > most)
         return core_fail(FL_E_ARGUMENT, "kernel: argument %s is %" PRId64 "; its type holds %" PRId64 " to %" PRId64,
-                         p->name, given, least, most);
+                         name, given, least, most);
     taken->integer = given;
     return FL_OK;
 }
 
-static fl_status take_number(const core_parameter *p, const fl_argument *argument, value *taken)
+static fl_status take_number(const char *name, const core_type_layout *layout, const fl_argument *argument,
+                             value *taken)
 {
     if (argument->array)
-        return core_fail(FL_E_ARGUMENT, "kernel: argument %s is an array; the kernel takes a number", p->name);
-    if (!p->layout.is_real)
-        return take_integer(p, argument->integer, taken);
-    if (p->layout.size == 4)
+        return core_fail(FL_E_ARGUMENT, "kernel: argument %s is an array; the kernel takes a number", name);
+    if (!layout->is_real)
+        return take_integer(name, layout, argument->integer, taken);
+    if (layout->size == 4)
         taken->f32 = (float)argument->real;
     else
         taken->f64 = argument->real;
     return FL_OK;
+}
+
+/* Lays out a vector or a struct as the kernel's compiler does. */
+static fl_status take_value(const core_kernel_signature *signature, const core_parameter *p,
+                            const fl_argument *argument, unsigned char *bytes)
+{
+    const core_number *number = &signature->numbers.list[p->first];
+    fl_status status = FL_OK;
+    value taken;
+
+    if (argument->array || !argument->numbers)
+        return core_fail(FL_E_ARGUMENT, "kernel: argument %s is %s; the kernel takes %d numbers by value", p->name,
+                         argument->array ? "an array" : "NULL", p->numbers);
+    memset(bytes, 0, (size_t)p->bytes);
+    for (int i = 0; i < p->numbers && status == FL_OK; i++, number++) {
+        status = take_number(number->name, &number->layout, &argument->numbers[i], &taken);
+        if (status == FL_OK)
+            memcpy(bytes + number->offset, &taken, (size_t)number->layout.size);
+    }
+    return status;
 }
 
 static fl_status take_array(const fl_kernel *kernel, const core_parameter *p, fl_array *array, value *taken)
@@ -78,8 +99,24 @@ static fl_dtype dtype_of(const core_kernel_signature *signature)
     return first;
 }
 
+static fl_status take(const fl_kernel *kernel, const core_parameter *p, const fl_argument *argument, value *taken,
+                      launch *l, unsigned char *values)
+{
+    fl_status status;
+
+    if (p->numbers > 0)
+        return take_value(&kernel->signature, p, argument, values + p->at);
+    if (!p->is_array)
+        return take_number(p->name, &p->layout, argument, taken);
+    status = take_array(kernel, p, argument->array, taken);
+    if (status == FL_OK)
+        l->bytes += core_buffer_bytes(&argument->array->buffer);
+    return status;
+}
+
+/* `values` has the signature's value_bytes. */
 static fl_status check(const fl_kernel *kernel, const int64_t *grid, int64_t shared_bytes, const fl_argument *arguments,
-                       int count, launch *l)
+                       int count, launch *l, unsigned char *values)
 {
     const core_kernel_signature *signature = kernel ? &kernel->signature : NULL;
     fl_status status = FL_OK;
@@ -100,13 +137,15 @@ static fl_status check(const fl_kernel *kernel, const int64_t *grid, int64_t sha
     }
     for (int i = 0; i < count && status == FL_OK; i++) {
         const core_parameter *p = &signature->parameters[i];
-        l->args.arguments[i] = &l->values[i];
-        status = p->is_array ? take_array(kernel, p, arguments[i].array, &l->values[i])
-                             : take_number(p, &arguments[i], &l->values[i]);
-        if (status == FL_OK && p->is_array)
-            l->bytes += core_buffer_bytes(&arguments[i].array->buffer);
+        l->args.arguments[i] = p->numbers > 0 ? (void *)(values + p->at) : &l->values[i];
+        status = take(kernel, p, &arguments[i], &l->values[i], l, values);
     }
     return status;
+}
+
+static void *step_argument(const core_step *step, int i)
+{
+    return ((const fl_kernel_args *)step->args)->arguments[i];
 }
 
 /* Runs the launch, of which the device watches each access. */
@@ -127,6 +166,8 @@ static fl_status run_watched(fl_kernel *kernel, const fl_argument *arguments, co
                                                          p->layout.size * p->lanes,
                                                          p->is_constant,
                                                          i};
+        else if (p->numbers > 0) /* the kernel's copy is the thread's own, but the copying reads this */
+            job.arrays[job.count++] = (fl_watched_array){p->name, step_argument(step, i), p->bytes, p->bytes, true, i};
     }
     kernel->found = (fl_findings){0};
     kernel->watch_next = false;
@@ -137,14 +178,31 @@ static fl_status run_watched(fl_kernel *kernel, const fl_argument *arguments, co
     return status;
 }
 
-fl_status fl_kernel_launch(fl_kernel *kernel, const int64_t grid[3], int64_t shared_bytes, const fl_argument *arguments,
-                           int count, const fl_run *run)
+static fl_status launch_with(fl_kernel *kernel, const int64_t grid[3], int64_t shared_bytes,
+                             const fl_argument *arguments, int count, const fl_run *run, unsigned char *values)
 {
     launch l;
-    fl_status status = check(kernel, grid, shared_bytes, arguments, count, &l);
+    fl_status status = check(kernel, grid, shared_bytes, arguments, count, &l, values);
     const core_step step = {FL_OP_KERNEL, status == FL_OK ? l.dtype : FL_U8, &l.args};
 
     if (status == FL_OK && kernel->watch_next)
         return run_watched(kernel, arguments, run, &step, l.bytes);
     return status == FL_OK ? core_call_run("kernel", kernel->compiled.device, run, &step, NULL, 0, l.bytes) : status;
+}
+
+/* The memory of values is apart, so that other launches do not pay for it. */
+static fl_status launch_with_values(fl_kernel *kernel, const int64_t grid[3], int64_t shared_bytes,
+                                    const fl_argument *arguments, int count, const fl_run *run)
+{
+    _Alignas(CORE_VALUE_ALIGNMENT) unsigned char values[CORE_MOST_VALUES + CORE_VALUE_ALIGNMENT];
+
+    return launch_with(kernel, grid, shared_bytes, arguments, count, run, values);
+}
+
+fl_status fl_kernel_launch(fl_kernel *kernel, const int64_t grid[3], int64_t shared_bytes, const fl_argument *arguments,
+                           int count, const fl_run *run)
+{
+    if (kernel && kernel->signature.value_bytes > 0)
+        return launch_with_values(kernel, grid, shared_bytes, arguments, count, run);
+    return launch_with(kernel, grid, shared_bytes, arguments, count, run, NULL);
 }

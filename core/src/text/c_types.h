@@ -28,6 +28,25 @@ typedef struct core_type_layout {
 /* false: the words are not a type, or they are long double. */
 bool core_type_lies(const core_type *type, core_type_layout *layout);
 
+/* A number within a vector or a struct that is passed by value. */
+typedef struct core_number {
+    char name[64]; /* "box.low.x", "box.side[2]" */
+    core_type_layout layout;
+    fl_dtype dtype;
+    int offset; /* bytes from the beginning of the value */
+} core_number;
+
+/* Bytes of all values of a launch: as many as each GPU takes. */
+enum { CORE_MOST_VALUES = 4096, CORE_VALUE_ALIGNMENT = 64 };
+
+/* Numbers one after the other, to free(list). */
+typedef struct core_numbers {
+    core_number *list;
+    int count, room;
+    bool no_memory; /* some are missing */
+    bool differs;   /* a struct has a vector whose alignment is another one for each vendor */
+} core_numbers;
+
 /* "float, double, int, ..." for a message. */
 extern const char core_type_names[];
 

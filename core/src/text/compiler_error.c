@@ -217,6 +217,19 @@ static const char *find_proposal(const char *message, const char *text, const ch
     return core_nearest_function(name);
 }
 
+/* What to do in place of taking memory while a text runs; NULL: the name is another one. NVRTC has these functions for
+ * kernels; hip-cpu has not, since it could not say whether an access is within such memory. */
+static const char *instead_of(const char *name)
+{
+    static const char *const names[] = {"malloc", "calloc", "realloc", "free", "new", "new[]", "delete", "delete[]"};
+
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strcmp(name, names[i]) == 0)
+            return "nothing takes memory here while it runs: use an array of known size, as in float part[16], or give "
+                   "a kernel one array with a part for each thread";
+    return NULL;
+}
+
 /* ------------------------------------------------------------------------------- names without a definition ---- */
 
 /* Finds the last name in "_Z6helperf", "_ZN4text6helperEf" (the Itanium C++ ABI, 5.1); *length 0: it has none. */
@@ -299,17 +312,24 @@ static void find_mention(const char *text, const char *name, said *s)
 static bool reads_undefined(const char *output, const char *text, core_text_error *error)
 {
     char name[64];
+    const char *instead;
     said s;
 
     if (!finds_undefined(output, name))
         return false;
+    instead = instead_of(name);
+    if (instead)
+        name[strcspn(name, "[")] = '\0';
     if (!find_use(text, name, &s))
         find_mention(text, name, &s);
-    core_source_fail(error, s.line, s.column,
-                     strstr(output, variadic)
-                         ? "'%s' takes any number of arguments (...), which a GPU has for printf alone"
-                         : "'%s' is used, and nothing here defines it",
-                     name);
+    if (instead)
+        core_source_fail(error, s.line, s.column, "'%s': %s", name, instead);
+    else
+        core_source_fail(error, s.line, s.column,
+                         strstr(output, variadic)
+                             ? "'%s' takes any number of arguments (...), which a GPU has for printf alone"
+                             : "'%s' is used, and nothing here defines it",
+                         name);
     return true;
 }
 
@@ -337,6 +357,10 @@ bool core_compiler_error(const char *output, const char *text, const char *shown
     copy_message(&s, message, sizeof message);
     if (!finds_unknown(message, name)) {
         core_source_fail(error, s.line, s.column, "%s", message);
+        return true;
+    }
+    if (instead_of(name)) {
+        core_source_fail(error, s.line, s.column, "'%s': %s", name, instead_of(name));
         return true;
     }
     proposal = find_proposal(message, text, line_of(text, s.line), name, proposed);

@@ -226,8 +226,7 @@ static bool is_kept_directive(const core_token *token)
     return strncmp(word, "error", 5) != 0 && strncmp(word, "warning", 7) != 0;
 }
 
-/* Blanks code, and keeps directives. */
-static void blank(char *clean, core_reader reader, const char *at, const char *end)
+void cut_blank(char *clean, core_reader reader, const char *at, const char *end)
 {
     core_text_error unused;
     core_token token;
@@ -410,7 +409,7 @@ fl_status cut_end(kernel_cut *cut)
         if (item->kind == CORE_ITEM_MACRO)
             continue;
         if (!item->is_kept && !(item->kind == CORE_ITEM_OTHER && is_own_scope(cut, item))) {
-            blank(cut->clean, item->start, item->at, item->end);
+            cut_blank(cut->clean, item->start, item->at, item->end);
         } else {
             core_kernel_rewrite(cut->clean, &cut->file, item);
             if (!chosen && item->kind == CORE_ITEM_VARIABLE)

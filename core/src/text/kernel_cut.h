@@ -42,6 +42,9 @@ void cut_free(kernel_cut *cut);
  * (NULL: none), else by its default. */
 fl_status cut_read_template(kernel_cut *cut, const char *arguments, core_text_error *error);
 
+/* Blanks the code of `clean` from `at` to `end`, and keeps directives; the reader stands before `at`. */
+void cut_blank(char *clean, core_reader reader, const char *at, const char *end);
+
 /* Finds what a name of a type stands for: the words from *from to *end. false: the item is not such a name. */
 bool cut_alias(const core_item *item, const core_token *name, core_reader *from, const char **end);
 

@@ -20,7 +20,7 @@ typedef struct item_reader {
     int scope;
     core_item item;
     core_token before, last; /* the token before the present one at the item's own level; the last name there */
-    bool has_parameters, has_value, is_type, is_typedef;
+    bool has_parameters, has_value, is_type, is_enum, is_typedef;
     bool awaits_tag; /* struct, class, union or enum was read; attributes may precede the tag */
 } item_reader;
 
@@ -159,6 +159,7 @@ static fl_status read_word(item_reader *r, const core_token *word)
         r->is_type = r->is_type || !r->has_parameters;
     else if (core_token_is(word, "typedef"))
         r->is_typedef = true;
+    r->is_enum = r->is_enum || core_token_is(word, "enum");
     if (core_token_is_one_of(word, "struct", "class", "union", "enum", NULL)) {
         r->awaits_tag = true;
         return FL_OK;
@@ -254,7 +255,7 @@ static fl_status read_bracket(item_reader *r, const core_token *token, bool *end
 
     if (core_token_is(token, "{")) {
         const bool body = has_body(r);
-        status = read_braces(r, !body && r->is_type && !r->has_value);
+        status = read_braces(r, !body && r->is_enum && r->is_type && !r->has_value);
         *ends = body;
         return status == FL_OK && body ? end_item(r, true) : status;
     }
@@ -282,7 +283,7 @@ static fl_status read_item(item_reader *r, core_token *token)
     r->item.first = *token;
     r->item.at = token->at;
     r->before = r->last = nothing;
-    r->has_parameters = r->has_value = r->is_type = r->is_typedef = r->awaits_tag = false;
+    r->has_parameters = r->has_value = r->is_type = r->is_enum = r->is_typedef = r->awaits_tag = false;
     if (core_token_is(token, "using"))
         return read_using(r);
     while (status == FL_OK && !ends && token->kind != CORE_TOKEN_END) {
@@ -428,7 +429,7 @@ static bool is_meant(const core_item *item, const core_token *after)
     if (item->kind == CORE_ITEM_VARIABLE)
         return item->is_device || item->is_constant;
     if ((item->kind == CORE_ITEM_FUNCTION || item->kind == CORE_ITEM_PROTOTYPE) && !item->is_device)
-        return core_token_is_one_of(after, "(", "<", NULL);
+        return !item->is_host && core_token_is_one_of(after, "(", "<", NULL);
     return true;
 }
 

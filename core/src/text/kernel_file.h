@@ -25,6 +25,7 @@ typedef struct core_item {
     core_token template_end;
     int scope;                              /* index in core_file.scopes; -1: file level */
     bool is_kernel, is_device, is_constant; /* __global__; __device__ and the like; const, constexpr */
+    bool is_host;                           /* a function that no kernel means: core_kernel_leave_host */
     bool is_kept;
 } core_item;
 

@@ -4,6 +4,7 @@
  * not have. A compiler would report the first name that it does not know, and neither the reason nor a way out.
  */
 #include "kernel_refused.h"
+#include "kernel_rewrite.h"
 
 #include <string.h>
 
@@ -140,4 +141,23 @@ fl_status core_kernel_refused(const kernel_cut *cut, core_text_error *error)
             status = look(&cut->file, item, error);
     }
     return status;
+}
+
+bool core_names_library(core_reader reader, const char *end)
+{
+    core_text_error unused;
+    core_token before[3] = {{0}}, token; /* the last three before it */
+
+    while (core_token_next_of_code(&reader, &token, &unused) == FL_OK && token.kind != CORE_TOKEN_END &&
+           token.at < end) {
+        const bool is_std = core_token_is(&before[2], "std");
+        if (core_token_is(&before[1], ":") && core_token_is(&before[0], ":") && before[2].kind == CORE_TOKEN_NAME)
+            for (size_t i = 0; i < sizeof refused / sizeof *refused; i++)
+                if (refused[i].is_space && is_name(&before[2], refused[i].name) && !(is_std && core_std_has(&token)))
+                    return true;
+        before[2] = before[1];
+        before[1] = before[0];
+        before[0] = token;
+    }
+    return false;
 }

@@ -12,4 +12,8 @@ const char *core_type_refused(const core_token *type);
  * with `error` filled. */
 fl_status core_kernel_refused(const kernel_cut *cut, core_text_error *error);
 
+/* Returns whether the words from the reader to `end` name what a library of the host's or of CUDA's has: std::vector.
+ */
+bool core_names_library(core_reader reader, const char *end);
+
 #endif

@@ -2,12 +2,14 @@
 #include "kernel_signature.h"
 #include "kernel_branches.h"
 #include "kernel_cut.h"
+#include "kernel_host.h"
 #include "kernel_refused.h"
 #include "kernel_rewrite.h"
 #include "kernel_type.h"
 #include "kernel_written.h"
 #include "device/status.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,6 +17,7 @@ typedef struct head_reader {
     core_reader reader;
     core_text_error *error;
     const kernel_cut *cut;
+    core_kernel_signature *signature;
 } head_reader;
 
 static fl_status fail_at(const core_token *token, core_text_error *error, const char *what)
@@ -28,26 +31,21 @@ static fl_status fail_at(const core_token *token, core_text_error *error, const 
 typedef struct parameter_reader {
     kernel_type type;
     core_token first, name;
+    int first_number; /* the numbers of a value are those from this one on */
 } parameter_reader;
 
 static fl_status fail_of_type(const kernel_cut *cut, const core_token *token, core_text_error *error)
 {
     const core_token_text shown = core_token_show(token);
     const char *name = shown.text, *why = core_type_refused(token);
-    const core_type none = {0};
-    kernel_type vector = {.words = none};
 
     if (kernel_type_is_struct(cut, token))
         return core_source_fail(error, token->line, token->column,
-                                "'%s' is a type of the text's own; a kernel takes numbers, and pointers to them: give "
-                                "each member an array or a number of its own",
+                                "'%s' is a type of the text's own with more than numbers, such as pointers, a union or "
+                                "a base: give each member an array or a number of its own",
                                 name);
     if (why)
         return core_source_fail(error, token->line, token->column, "'%s': %s", name, why);
-    if ((kernel_type_add(&vector, cut, token) && vector.lanes > 0) || core_token_is(token, "dim3"))
-        return core_source_fail(error, token->line, token->column,
-                                "'%s' alone is no argument: give the kernel its members as numbers, or a pointer",
-                                name);
     return core_source_fail(error, token->line, token->column,
                             "'%s' is not a type of a number; a kernel takes numbers, and pointers to them: %s", name,
                             core_type_names);
@@ -99,17 +97,47 @@ static void find_elements(core_parameter *parameter, const kernel_type *type)
         parameter->dtype = layout->size == 1 ? FL_U8 : layout->size == 4 ? FL_I32 : FL_I64;
 }
 
+/* A vector or a struct that is passed by value. */
+static fl_status settle_value(head_reader *h, const parameter_reader *p, core_parameter *parameter)
+{
+    core_kernel_signature *signature = h->signature;
+    core_numbers *numbers = &signature->numbers;
+    const char *name = core_token_show(&p->first).text;
+    const int64_t bytes = (int64_t)p->type.lanes * parameter->layout.size, end = signature->value_bytes + bytes;
+
+    if (end > CORE_MOST_VALUES)
+        return core_source_fail(h->error, p->first.line, p->first.column,
+                                "'%s' has %" PRId64 " bytes; all vectors and structs that a kernel takes by value have "
+                                "at most %d: give it a pointer",
+                                name, bytes, CORE_MOST_VALUES);
+    if (numbers->differs || p->type.alignment > CORE_VALUE_ALIGNMENT)
+        return core_source_fail(h->error, p->first.line, p->first.column,
+                                numbers->differs ? "'%s' has a vector of four numbers of 8 bytes, whose place is "
+                                                   "another one for each vendor: give it their members"
+                                                 : "'%s' lies at multiples of more than %d bytes: give it a pointer",
+                                name, CORE_VALUE_ALIGNMENT);
+    kernel_type_note(&p->type, &p->name, p->first_number);
+    parameter->first = p->first_number;
+    parameter->numbers = numbers->count - p->first_number;
+    parameter->bytes = (int)bytes;
+    parameter->at = signature->value_bytes;
+    parameter->dtype = numbers->count > p->first_number ? numbers->list[p->first_number].dtype : FL_U8;
+    signature->value_bytes = (int)((end + CORE_VALUE_ALIGNMENT - 1) / CORE_VALUE_ALIGNMENT * CORE_VALUE_ALIGNMENT);
+    return FL_OK;
+}
+
 /* Makes a parameter of what was read. */
-static fl_status settle(const parameter_reader *p, const kernel_cut *cut, const core_token *end,
-                        core_parameter *parameter, core_text_error *error)
+static fl_status settle(head_reader *h, const parameter_reader *p, const core_token *end, core_parameter *parameter)
 {
     const core_token *first = &p->first;
+    core_text_error *error = h->error;
+    fl_status status = FL_OK;
     bool is_bool;
 
     if (first->length == 0)
         return fail_at(end, error, "a parameter is missing");
-    if (!core_type_lies(&p->type.words, &parameter->layout) || (p->type.lanes > 0 && p->type.pointers == 0))
-        return fail_of_type(cut, first, error);
+    if (!core_type_lies(&p->type.words, &parameter->layout))
+        return fail_of_type(h->cut, first, error);
     if (p->name.length == 0)
         return fail_at(first, error, "a parameter without a name");
     if (p->name.length >= CORE_NAME_SIZE)
@@ -118,11 +146,18 @@ static fl_status settle(const parameter_reader *p, const kernel_cut *cut, const 
     parameter->is_array = p->type.pointers > 0;
     parameter->is_constant = parameter->is_array && p->type.is_constant;
     parameter->lanes = p->type.lanes > 0 ? p->type.lanes : 1;
-    if (!parameter->is_array)
-        core_type_dtype(&p->type.words, &parameter->dtype, &is_bool);
-    else
+    if (parameter->is_array)
         find_elements(parameter, &p->type);
-    return FL_OK;
+    else if (p->type.lanes > 0)
+        status = settle_value(h, p, parameter);
+    else
+        core_type_dtype(&p->type.words, &parameter->dtype, &is_bool);
+    if (parameter->numbers == 0)
+        h->signature->numbers.count = p->first_number;
+    if (h->signature->numbers.no_memory)
+        return core_fail(FL_E_MEMORY, "out of host memory");
+    h->signature->numbers.differs = false;
+    return status;
 }
 
 /* Skips "space::" before a name, which is then in *token as "space" was. What is refused for its namespace stays. */
@@ -146,7 +181,8 @@ static bool skip_space(head_reader *h, core_token *token)
 /* Reads a parameter, up to the "," or ")" after it, which is in *token. */
 static fl_status read_parameter(head_reader *h, core_parameter *parameter, core_token *token)
 {
-    parameter_reader p = {.first.length = 0};
+    core_numbers *const numbers = &h->signature->numbers;
+    parameter_reader p = {.type.numbers = numbers, .first_number = numbers->count};
     bool has_brackets = false;
     fl_status status = FL_OK;
 
@@ -164,7 +200,7 @@ static fl_status read_parameter(head_reader *h, core_parameter *parameter, core_
         if (status == FL_OK)
             status = core_token_next_of_code(&h->reader, token, h->error);
     }
-    return status == FL_OK ? settle(&p, h->cut, token, parameter, h->error) : status;
+    return status == FL_OK ? settle(h, &p, token, parameter) : status;
 }
 
 /* Returns whether nothing, or void, follows the "(". */
@@ -203,7 +239,7 @@ static fl_status read_parameters(head_reader *h, core_kernel_signature *signatur
 static fl_status read_kernel(kernel_cut *cut, core_kernel_signature *signature, core_text_error *error)
 {
     const core_item *item = &cut->file.items[cut->kernel];
-    head_reader h = {.reader = item->parameters, .error = error, .cut = cut};
+    head_reader h = {.reader = item->parameters, .error = error, .cut = cut, .signature = signature};
 
     if (item->name.length >= CORE_NAME_SIZE)
         return fail_at(&item->name, error, "a name of more than 63 bytes");
@@ -222,6 +258,14 @@ static unsigned find_written(const kernel_cut *cut, const core_kernel_signature 
     return core_kernel_written(cut, names, signature->count);
 }
 
+void core_kernel_signature_free(core_kernel_signature *signature)
+{
+    free(signature->compiled);
+    free(signature->numbers.list);
+    signature->compiled = NULL;
+    signature->numbers = (core_numbers){.count = 0};
+}
+
 fl_status core_kernel_signature_read(const char *text, const char *entry, core_kernel_signature *signature,
                                      char **clean, core_text_error *error)
 {
@@ -234,6 +278,8 @@ fl_status core_kernel_signature_read(const char *text, const char *entry, core_k
         return core_fail(FL_E_MEMORY, "out of host memory");
     status = cut_begin(cut, text, entry, error);
     if (status == FL_OK)
+        core_kernel_leave_host(cut);
+    if (status == FL_OK)
         status = read_kernel(cut, signature, error);
     if (status == FL_OK)
         status = cut_end(cut);
@@ -241,8 +287,10 @@ fl_status core_kernel_signature_read(const char *text, const char *entry, core_k
         status = cut_check(cut, error);
     if (status == FL_OK)
         status = core_kernel_refused(cut, error);
-    if (status != FL_OK)
+    if (status != FL_OK) {
         free(cut->compiled);
+        core_kernel_signature_free(signature);
+    }
     if (status == FL_OK) {
         if (cut->hides)
             core_branches_show(cut->clean);

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 #include "kernel_type.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum { DEEPEST = 8 };
 
-/* Reads the name of a vector type, "float4" or "uint2", and finds the type of its elements, for a pointer. */
+/* Reads the name of a vector type, "float4", "uint2" or "dim3", and finds the type of its elements. */
 static bool add_vector(kernel_type *p, const core_token *token)
 {
     static const char *const elements[][3] = {{"char", "char"},
@@ -23,6 +24,10 @@ static bool add_vector(kernel_type *p, const core_token *token)
                                               {"double", "double"}};
     core_token element = *token;
 
+    if (p->words.words == 0 && core_token_is(token, "dim3")) {
+        p->lanes = 3;
+        return core_type_add(&p->words, &(core_token){CORE_TOKEN_NAME, "unsigned", strlen("unsigned"), 0, 0});
+    }
     if (token->kind != CORE_TOKEN_NAME || p->words.words != 0 || !strchr("1234", token->at[--element.length]))
         return false;
     for (size_t i = 0; i < sizeof elements / sizeof *elements && p->lanes == 0; i++) {
@@ -68,7 +73,8 @@ static bool add_enum(kernel_type *p, const kernel_cut *cut, const core_item *ite
     core_token token;
     bool is_named = equals(&item->name, name);
 
-    if (core_token_next_of_code(&reader, &token, &unused) != FL_OK ||
+    if (item->kind != CORE_ITEM_TYPE || /* the head of a function may name an enum: enum E f(int n) */
+        core_token_next_of_code(&reader, &token, &unused) != FL_OK ||
         (core_token_is(&token, "typedef") && core_token_next_of_code(&reader, &token, &unused) != FL_OK) ||
         !core_token_is(&token, "enum"))
         return false;
@@ -85,6 +91,48 @@ static bool add_enum(kernel_type *p, const kernel_cut *cut, const core_item *ite
 
 /* ------------------------------------------------------------------------------------------------- structs ---- */
 
+/* Puts the name of what has the number before the number's name. */
+static void prefix(core_number *number, const char *name)
+{
+    const core_number inner = *number;
+
+    if (snprintf(number->name, sizeof number->name, "%s%s%s", name, strchr("[", *inner.name) ? "" : ".", inner.name) >=
+        (int)sizeof number->name)
+        memcpy(number->name + sizeof number->name - sizeof "...", "...", sizeof "...");
+}
+
+/* Adds a number. */
+static void note(core_numbers *numbers, const core_number *number)
+{
+    if (numbers->count == numbers->room) {
+        const int room = numbers->room ? 2 * numbers->room : 16;
+        core_number *list = realloc(numbers->list, (size_t)room * sizeof *list);
+        numbers->no_memory = numbers->no_memory || !list;
+        if (!list)
+            return;
+        numbers->list = list;
+        numbers->room = room;
+    }
+    numbers->list[numbers->count++] = *number;
+}
+
+/* Adds a number of C's, or those of a vector, which lie at `offset`. */
+static void note_lanes(core_numbers *numbers, const kernel_type *type, const char *name, int64_t offset)
+{
+    static const char *const lanes[] = {"x", "y", "z", "w"};
+    core_number number = {.offset = (int)offset};
+    bool is_bool;
+
+    (void)core_type_lies(&type->words, &number.layout);
+    (void)core_type_dtype(&type->words, &number.dtype, &is_bool);
+    for (int i = 0; i < (type->lanes > 0 ? type->lanes : 1); i++) {
+        snprintf(number.name, sizeof number.name, "%s", type->lanes > 0 ? lanes[i] : "");
+        prefix(&number, name);
+        note(numbers, &number);
+        number.offset += number.layout.size;
+    }
+}
+
 /* The members of a struct that were read. */
 typedef struct members {
     core_reader reader;
@@ -93,8 +141,10 @@ typedef struct members {
     int depth, structs; /* structs: kernel_type's */
     int64_t bytes;
     int alignment;
-    core_type words; /* of the first number */
-    bool is_mixed;   /* others have other types */
+    core_type words;       /* of the first number */
+    bool is_mixed;         /* others have other types */
+    core_numbers *numbers; /* kernel_type's */
+    int first, last;       /* the numbers of the type of the members that are read, if it is a struct */
 } members;
 
 static bool next_of(members *m, core_token *token)
@@ -105,8 +155,29 @@ static bool next_of(members *m, core_token *token)
            token->at < m->item->end;
 }
 
+/* Notes the numbers of `count` elements that lie at `offset`, `size` bytes each. */
+static void note_member(const members *m, const kernel_type *type, const core_token *name, int64_t count,
+                        int64_t offset, int64_t size)
+{
+    char element[sizeof m->numbers->list->name + sizeof "[4096]"];
+
+    m->numbers->differs = m->numbers->differs || (type->lanes == 4 && size == 32 && m->first == m->last);
+    for (int64_t i = 0; i < count && !m->numbers->no_memory; i++, offset += size) {
+        snprintf(element, sizeof element, count > 1 ? "%.*s[%d]" : "%.*s",
+                 (int)(name->length < sizeof m->numbers->list->name ? name->length : 0), name->at, (int)i);
+        if (m->first == m->last)
+            note_lanes(m->numbers, type, element, offset);
+        for (int n = m->first; n < m->last; n++) {
+            core_number number = m->numbers->list[n];
+            number.offset += (int)offset;
+            prefix(&number, element);
+            note(m->numbers, &number);
+        }
+    }
+}
+
 /* Places `count` elements behind the members before. */
-static bool place(members *m, const kernel_type *type, int64_t count)
+static bool place(members *m, const kernel_type *type, const core_token *name, int64_t count)
 {
     enum { MOST = 1 << 28, WIDEST = 16 };
     core_type_layout number;
@@ -120,7 +191,10 @@ static bool place(members *m, const kernel_type *type, int64_t count)
     alignment = alignment > WIDEST && type->alignment == 0 ? WIDEST : alignment;
     m->is_mixed = m->is_mixed || (m->bytes > 0 && m->words.words != type->words.words);
     m->words = type->words;
-    m->bytes = (m->bytes + alignment - 1) / alignment * alignment + size * count;
+    m->bytes = (m->bytes + alignment - 1) / alignment * alignment;
+    if (m->numbers && m->bytes + size * count <= CORE_MOST_VALUES)
+        note_member(m, type, name, count, m->bytes, size);
+    m->bytes += size * count;
     m->alignment = alignment > m->alignment ? alignment : m->alignment;
     return m->bytes <= MOST;
 }
@@ -221,7 +295,8 @@ static bool read_extent(members *m, core_token *token, int64_t *count)
 static bool read_members(members *m, core_token *token)
 {
     const bool is_enum = core_token_is(token, "enum");
-    kernel_type type = {.structs = m->structs};
+    kernel_type type = {.structs = m->structs, .numbers = m->numbers};
+    core_token name;
     int64_t count;
 
     if (core_token_is_one_of(token, "public", "private", "protected", NULL))
@@ -236,15 +311,16 @@ static bool read_members(members *m, core_token *token)
         if (!next_of(m, token))
             return false;
     m->structs = type.structs;
+    m->last = m->numbers ? m->numbers->count : 0;
     if (core_token_is(token, "(") || core_token_is(token, "operator") || (is_enum && type.words.words == 0))
         return skip_declaration(m, token);
     if (type.words.words == 0 || type.pointers > 0) /* the struct's own name begins a constructor */
         return token->kind == CORE_TOKEN_NAME && next_of(m, token) && core_token_is(token, "(") &&
                skip_declaration(m, token);
-    while (token->kind == CORE_TOKEN_NAME && next_of(m, token)) {
+    while (name = *token, token->kind == CORE_TOKEN_NAME && next_of(m, token)) {
         if (core_token_is(token, "(") || core_token_is(token, "operator"))
             return skip_declaration(m, token);
-        if (!read_extent(m, token, &count) || !place(m, &type, count))
+        if (!read_extent(m, token, &count) || !place(m, &type, &name, count))
             return false;
         if (core_token_is(token, ";"))
             return true;
@@ -254,11 +330,33 @@ static bool read_members(members *m, core_token *token)
     return false;
 }
 
+/* Reads the members up to the "}". */
+static bool read_struct(members *m)
+{
+    core_numbers *const numbers = m->numbers;
+    core_token token;
+
+    while (next_of(m, &token) && !core_token_is(&token, "}")) {
+        if (core_token_is(&token, ";"))
+            continue;
+        m->first = m->last = numbers ? numbers->count : 0;
+        if (!read_members(m, &token))
+            return false;
+        if (m->first < m->last) { /* those of the type were noted for each of its members */
+            numbers->count -= m->last - m->first;
+            memmove(numbers->list + m->first, numbers->list + m->last,
+                    (size_t)(numbers->count - m->first) * sizeof *numbers->list);
+        }
+    }
+    return true;
+}
+
 /* Adds a struct that has numbers alone: without pointers, a base or virtual functions. */
 static bool add_struct(kernel_type *p, const kernel_cut *cut, const core_item *item, int depth)
 {
     enum { MOST_STRUCTS = 64 };
-    members m = {.reader = item->start, .cut = cut, .item = item, .depth = depth, .alignment = 1};
+    members m = {
+        .reader = item->start, .cut = cut, .item = item, .depth = depth, .alignment = 1, .numbers = p->numbers};
     core_type_layout number;
     core_token token;
 
@@ -279,9 +377,8 @@ static bool add_struct(kernel_type *p, const kernel_cut *cut, const core_item *i
         }
     if (!core_token_is(&token, "{") || m.alignment < 1 || m.alignment > 4096)
         return false;
-    while (next_of(&m, &token) && !core_token_is(&token, "}"))
-        if (!core_token_is(&token, ";") && !read_members(&m, &token))
-            return false;
+    if (!read_struct(&m))
+        return false;
     p->structs = m.structs;
     if (m.bytes == 0 || !core_type_lies(&m.words, &number))
         return false;
@@ -320,11 +417,14 @@ static bool add_alias(kernel_type *p, const kernel_cut *cut, const core_token *n
     const core_defined *d = core_file_find(&cut->file, name);
     for (int same = 0; d && same < DEEPEST && d < cut->file.names + cut->file.name_count && core_defined_is(d, name);
          d++, same++) {
+        const int noted = p->numbers ? p->numbers->count : 0;
         core_reader from;
         const char *end;
         if (add_enum(p, cut, &cut->file.items[d->item], name, depth) ||
             add_struct(p, cut, &cut->file.items[d->item], depth))
             return true;
+        if (p->numbers)
+            p->numbers->count = noted;
         if (cut_alias(&cut->file.items[d->item], name, &from, &end))
             return add_words(p, cut, from, end, depth + 1);
     }
@@ -345,6 +445,19 @@ static bool add_word(kernel_type *p, const kernel_cut *cut, const core_token *wo
 bool kernel_type_add(kernel_type *type, const kernel_cut *cut, const core_token *word)
 {
     return add_word(type, cut, word, 0);
+}
+
+void kernel_type_note(const kernel_type *type, const core_token *name, int first)
+{
+    core_numbers *const numbers = type->numbers;
+    char whole[sizeof numbers->list->name];
+
+    snprintf(whole, sizeof whole, "%.*s", (int)name->length, name->at);
+    if (numbers->count == first)
+        note_lanes(numbers, type, whole, 0);
+    else
+        for (int i = first; i < numbers->count; i++)
+            prefix(&numbers->list[i], whole);
 }
 
 bool kernel_type_is_struct(const kernel_cut *cut, const core_token *name)

@@ -446,6 +446,107 @@ ON_EVERY_BACKEND(kernel, vectors)
     fl_device_close(device);
 }
 
+static const char taking_values[] =
+    "struct point { float x, y; short tag; };\n"
+    "struct box { char c; point low, high[2]; double w; int n[3]; };\n"
+    "struct large { float w[300]; unsigned char last; };\n"
+    "__global__ void k(float3 a, double *out, const box b, int n, float4 c, ushort2 d, large e, longlong2 f, dim3 g)\n"
+    "{\n"
+    "    double sum = 0;\n"
+    "    if (threadIdx.x != 0 || blockIdx.x != 0) return;\n"
+    "    for (int i = 0; i < 300; i++) sum += e.w[i] * i;\n"
+    "    *out++ = a.x; *out++ = a.y; *out++ = a.z; *out++ = b.c; *out++ = b.low.x;\n"
+    "    *out++ = b.low.y; *out++ = b.low.tag; *out++ = b.high[0].x; *out++ = b.high[0].y;\n"
+    "    *out++ = b.high[0].tag; *out++ = b.high[1].x; *out++ = b.high[1].y;\n"
+    "    *out++ = b.high[1].tag; *out++ = b.w; *out++ = b.n[0]; *out++ = b.n[1]; *out++ = b.n[2];\n"
+    "    *out++ = n; *out++ = c.x; *out++ = c.y; *out++ = c.z; *out++ = c.w; *out++ = d.x;\n"
+    "    *out++ = d.y; *out++ = sum; *out++ = e.last; *out++ = f.x; *out++ = f.y; *out++ = g.x;\n"
+    "    *out++ = g.y; *out++ = g.z;\n"
+    "}\n";
+
+/* Vectors and structs by value: each number arrives where the device's compiler has it. */
+ON_EVERY_BACKEND(kernel, values_of_several_numbers)
+{
+    enum { LARGE = 300, RESULTS = 31 };
+    const fl_argument a[] = {{.real = 0.5}, {.real = -1}, {.real = 3}};
+    const fl_argument b[] = {{.integer = -7}, {.real = 1.5},  {.real = 2.5},   {.integer = -300},   {.real = 4},
+                             {.real = 5},     {.integer = 6}, {.real = 7},     {.real = 8},         {.integer = 9},
+                             {.real = 1e300}, {.integer = 1}, {.integer = -2}, {.integer = 1 << 30}};
+    const fl_argument c[] = {{.real = 10}, {.real = 11}, {.real = 12}, {.real = 13}};
+    const fl_argument d[] = {{.integer = 65535}, {.integer = 1}},
+                      f[] = {{.integer = -5}, {.integer = INT64_C(1) << 52}};
+    const fl_argument g[] = {{.integer = 1}, {.integer = 2}, {.integer = UINT32_MAX}};
+    const double wanted[RESULTS] = {0.5,
+                                    -1,
+                                    3,
+                                    -7,
+                                    1.5,
+                                    2.5,
+                                    -300,
+                                    4,
+                                    5,
+                                    6,
+                                    7,
+                                    8,
+                                    9,
+                                    1e300,
+                                    1,
+                                    -2,
+                                    1 << 30,
+                                    42,
+                                    10,
+                                    11,
+                                    12,
+                                    13,
+                                    65535,
+                                    1,
+                                    LARGE * (LARGE - 1) / 2.0,
+                                    255,
+                                    -5,
+                                    4503599627370496.0,
+                                    1,
+                                    2,
+                                    UINT32_MAX};
+    fl_argument e[LARGE + 1] = {{.array = NULL}};
+    double got[RESULTS] = {0};
+    fl_device *device = open_device(on->resource);
+    fl_kernel *kernel = kernel_of(device, taking_values);
+    fl_array *out = array_of(device, FL_F64, RESULTS, got);
+    for (int i = 0; i < LARGE; i++)
+        e[i].real = 1;
+    e[LARGE].integer = 255;
+    fl_argument all[] = {{.numbers = a}, {.array = out}, {.numbers = b}, {.integer = 42}, {.numbers = c},
+                         {.numbers = d}, {.numbers = e}, {.numbers = f}, {.numbers = g}};
+    for (int watched = 0; kernel && watched < 2; watched++) {
+        const bool watches = watched && fl_kernel_watch(kernel, true) == FL_OK;
+        must(fl_array_write(out, (const double[RESULTS]){0}, NULL));
+        must(fl_kernel_launch(kernel, (const int64_t[]){2, 1, 1}, 0, all, COUNT(all), &(fl_run){.block = {64}}));
+        must(fl_array_to_host(out, got));
+        for (int i = 0; i < RESULTS; i++)
+            cr_assert(got[i] == wanted[i], "[%d] is %g, expected %g", i, got[i], wanted[i]);
+        cr_assert(!watches || fl_kernel_found(kernel)->count == 0, "%s", fl_kernel_found(kernel)->list[0].text);
+    }
+    if (kernel) {
+        const fl_kernel_info *info = fl_kernel_describe(kernel);
+        const int counts[] = {3, 0, 14, 0, 4, 2, LARGE + 1, 2, 3};
+        for (int i = 0; i < info->count; i++)
+            cr_assert(info->number_count[i] == counts[i] && !info->numbers[i] == (counts[i] == 0), "%d", i);
+        cr_assert_str_eq(info->numbers[2][9].name, "b.high[1].tag");
+        cr_assert(info->numbers[2][9].dtype == FL_I32 && info->numbers[0][2].dtype == FL_F32);
+        all[0] = (fl_argument){.array = NULL};
+        expect_status(FL_E_ARGUMENT, fl_kernel_launch(kernel, (const int64_t[]){1, 1, 1}, 0, all, COUNT(all), NULL));
+        all[0] = (fl_argument){.array = out};
+        expect_status(FL_E_ARGUMENT, fl_kernel_launch(kernel, (const int64_t[]){1, 1, 1}, 0, all, COUNT(all), NULL));
+        all[0] = (fl_argument){.numbers = a};
+        all[5] = (fl_argument){.numbers = (const fl_argument[]){{.integer = 65536}, {.integer = 0}}};
+        expect_argument_error(fl_kernel_launch(kernel, (const int64_t[]){1, 1, 1}, 0, all, COUNT(all), NULL),
+                              "d.x is 65536; its type holds 0 to 65535");
+    }
+    fl_kernel_free(kernel);
+    fl_array_free(out);
+    fl_device_close(device);
+}
+
 Test(kernel, what_is_read)
 {
     fl_device *device = open_device("serial");
