@@ -259,17 +259,6 @@ static cell what_of(const json_t *document)
     return count > 0 ? cell_print("%zu result%s", count, count == 1 ? "" : "s") : cell_print("a document");
 }
 
-/* Says that other processes may have slowed the GPU. They may also only hold memory there, so that this marks no row.
- */
-static void say_other_processes(const json_t *machine)
-{
-    const double others = row_number(machine, "gpu_other_processes");
-
-    if (others > 0)
-        note("%s: %.0f other process%s compute%s on this GPU: times may be longer than on a GPU of one's own",
-             row_text(machine, "gpu"), others, others > 1 ? "es" : "", others > 1 ? "" : "s");
-}
-
 bool results_write(const common_options *common, const json_t *document)
 {
     problem why;
