@@ -71,6 +71,9 @@ def statements(text):
         raise Unreadable(found)
 
 
+ANONYMOUS = "one_of"  # the member of a struct that is a union without a name
+
+
 class Header:
     """What headers declare, as lines of Python."""
 
@@ -123,6 +126,10 @@ class Header:
             name = f"{struct}_{inner[2]}"
             self.struct(name, inner[1])
             body = body.replace(inner[0], f"{name} {inner[2]}[{inner[3]}];")
+        choice = re.search(r"union \{([^{}]*)\};", body)
+        if choice:  # its members are the struct's
+            self.struct(f"{struct}_union", choice[1].replace(f"struct {struct} ", "void "), "Union")
+            body = body.replace(choice[0], f"{struct}_union {ANONYMOUS};")
         for one in filter(None, map(str.strip, body.split(";"))):
             pointer = re.fullmatch(r"(.+?)\(\*(\w+)\)\((.*)\)", one)
             if pointer:
@@ -140,10 +147,12 @@ class Header:
                     kind += f" * {size}"
                 yield plain[2], kind
 
-    def struct(self, name, body):
+    def struct(self, name, body, kind="Structure"):
         members = list(self.members(name, body))
         self.structs.add(name)
-        self.lines += ["", "", f"class {name}(Structure):", "    _fields_ = ["]
+        self.lines += ["", "", f"class {name}({kind}):"]
+        self.lines += [f'    _anonymous_ = ("{ANONYMOUS}",)'] if ANONYMOUS in [member for member, _ in members] else []
+        self.lines += ["    _fields_ = ["]
         self.lines += [f'        ("{member}", {kind}),' for member, kind in members] + ["    ]", "", ""]
 
     def enum(self, name, body):

@@ -218,13 +218,23 @@ class fl_kernel_info(Structure):
         ("prints", c_bool),
         ("compiled", c_char_p),
         ("bytes", c_int32 * FL_MAX_PARAMETERS),
+        ("number_count", c_int32 * FL_MAX_PARAMETERS),
+        ("numbers", POINTER(fl_parameter) * FL_MAX_PARAMETERS),
+    ]
+
+
+class fl_argument_union(Union):
+    _fields_ = [
+        ("integer", c_int64),
+        ("numbers", c_void_p),
     ]
 
 
 class fl_argument(Structure):
+    _anonymous_ = ("one_of",)
     _fields_ = [
         ("array", c_void_p),
-        ("integer", c_int64),
+        ("one_of", fl_argument_union),
         ("real", c_double),
     ]
 
@@ -425,6 +435,17 @@ class fl_bench_result(Structure):
         ("throttled", c_double),
         ("clock_low", c_double),
         ("clock_high", c_double),
+        ("temperature", c_double),
+        ("other_processes", c_double),
+    ]
+
+
+class fl_bench_gpu(Structure):
+    _fields_ = [
+        ("clock", c_double),
+        ("temperature", c_double),
+        ("throttled", c_double),
+        ("other_processes", c_double),
     ]
 
 
@@ -535,6 +556,7 @@ fl_bench_add_call_sized = _function(BENCH, "fl_bench_add_call_sized", c_int, c_v
 fl_bench_run = _function(BENCH, "fl_bench_run", c_int, c_void_p)
 fl_bench_free = _function(BENCH, "fl_bench_free", None, c_void_p)
 fl_bench_statistics_sized = _function(BENCH, "fl_bench_statistics_sized", c_int, POINTER(c_double), c_int, POINTER(fl_bench_statistics), c_size_t)
+fl_bench_gpu_sized = _function(BENCH, "fl_bench_gpu_sized", c_int, c_void_p, POINTER(fl_bench_gpu), c_size_t)
 fl_bench_count = _function(BENCH, "fl_bench_count", c_size_t, c_void_p)
 fl_bench_result_sized = _function(BENCH, "fl_bench_result_sized", c_int, c_void_p, c_size_t, POINTER(fl_bench_result), c_size_t)
 fl_bench_samples = _function(BENCH, "fl_bench_samples", c_int, c_void_p, c_size_t, c_int, POINTER(POINTER(c_double)), POINTER(c_int))

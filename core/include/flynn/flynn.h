@@ -438,17 +438,17 @@ FL_API fl_status fl_convolve1d_shape(int64_t signal, int64_t kernel, fl_mode mod
  * signal, kernel: 1-D, any dtype, at least one element, which numpy.convolve also asks for. out: 1-D, of
  * fl_dtype_float_result's dtype and fl_convolve1d_shape's length, no memory shared with the inputs. Variants: naive,
  * tiled; fft, by a library's FFT (cuFFT, hipFFT, FFTW), whose error is relative to the largest sums and not to each:
- * auto does not use it; in f32 fft-wide, fft in f64 with small sums computed directly, which auto uses for long kernels;
- * and reference, the oracle, which is
- * slow and which only `serial` has. Error of the others: at most (elements of the shorter input + 16) units of rounding
- * of the same sum over absolute values. fft may add, with u a unit of rounding, 20 (log2 N + 2) u |s| |k|, where N =
- * max(65536, 16 times the elements of the shorter input) is the longest transformed block, |k| the sum of the shorter
- * input's absolute values, and |s| the largest root of the sum of squares of N successive elements of the longer input.
- * (Higham, "Accuracy and Stability of Numerical Algorithms", 2nd ed., theorem 24.2: with good twiddle factors the error
- * of an FFT of N elements is below 6.7 u log2 N times the root of the sum of their squares. A convolution has three
- * FFTs in sequence, a further step between complex and real transforms, and a product that adds 6 u. The bound takes
- * one element's error as large as the root of the sum of all squared errors, so the usual error is much smaller.)
- * Queued. FL_E_ARGUMENT, FL_E_WRONG_DEVICE, FL_E_UNKNOWN (variant), FL_E_UNSUPPORTED, FL_E_LIMIT, FL_E_MEMORY. */
+ * auto does not use it; in f32 fft-wide, fft in f64 with small sums computed directly, which auto uses for long
+ * kernels; and reference, the oracle, which is slow and which only `serial` has. Error of the others: at most (elements
+ * of the shorter input + 16) units of rounding of the same sum over absolute values. fft may add, with u a unit of
+ * rounding, 20 (log2 N + 2) u |s| |k|, where N = max(65536, 16 times the elements of the shorter input) is the longest
+ * transformed block, |k| the sum of the shorter input's absolute values, and |s| the largest root of the sum of squares
+ * of N successive elements of the longer input. (Higham, "Accuracy and Stability of Numerical Algorithms", 2nd ed.,
+ * theorem 24.2: with good twiddle factors the error of an FFT of N elements is below 6.7 u log2 N times the root of the
+ * sum of their squares. A convolution has three FFTs in sequence, a further step between complex and real transforms,
+ * and a product that adds 6 u. The bound takes one element's error as large as the root of the sum of all squared
+ * errors, so the usual error is much smaller.) Queued. FL_E_ARGUMENT, FL_E_WRONG_DEVICE, FL_E_UNKNOWN (variant),
+ * FL_E_UNSUPPORTED, FL_E_LIMIT, FL_E_MEMORY. */
 FL_API fl_status fl_convolve1d(fl_device *device, const fl_array *signal, const fl_array *kernel, fl_mode mode,
                                fl_array *out, const fl_run *run);
 /* A window of the result of mode full, which is not computed as a whole: out[i] is its element i + origin. out: 1-D, of
