@@ -137,6 +137,11 @@ static bool has_word(const json_t *words, const json_t *word)
     return false;
 }
 
+static bool has_same(const json_t *one, const json_t *other, const char *key)
+{
+    return json_equal(row_value(one, key), row_value(other, key));
+}
+
 /* Adds the words of a list that are not in `without`. */
 static void add_words(json_t *to, const json_t *from, const json_t *without)
 {
@@ -144,6 +149,20 @@ static void add_words(json_t *to, const json_t *from, const json_t *without)
     size_t i;
 
     json_array_foreach(from, i, word) if (!has_word(without, word)) json_append(to, json_incref(word));
+}
+
+/* Joins the rows of a variant that differ in their dtypes alone: fft of f32 and of f64 need a library each. */
+static void join_dtypes(json_t *rows)
+{
+    for (size_t i = 0; i < json_array_size(rows); i++)
+        for (size_t k = json_array_size(rows); --k > i;) {
+            json_t *const one = json_array_get(rows, i), *const other = json_array_get(rows, k);
+            if (!has_same(one, other, "operation") || !has_same(one, other, "variant") ||
+                !has_same(one, other, "summary") || !has_same(one, other, "backends"))
+                continue;
+            add_words(row_value(one, "dtypes"), row_value(other, "dtypes"), row_value(one, "dtypes"));
+            json_array_remove(rows, k);
+        }
 }
 
 /* A row for each exercise that has variants here, in the order of `flynn --help`. The variant `reference` is left out:
@@ -266,6 +285,7 @@ int command_list(int argc, char **argv)
     rows = common.given & TAKES_BACKEND ? list_named(&common) : list_variants();
     if (common.argument_count > 0)
         rows = keep_named(rows, common.arguments, common.argument_count);
+    join_dtypes(rows);
     json_put(document, "variants", rows);
     if (results_write(&common, document))
         own.details ? columns_print(columns, rows, TABLE_TEXT, stdout) : print_overview(rows);

@@ -39,7 +39,7 @@ LEFT_OUT = {
     "fl_bench_count": "flynn.time counts its cases",
     "fl_bench_table": "flynn.time's table has speed-ups, too",
     "fl_bench_samples": "fl_bench_json has the samples",
-    "fl_bench_gpu_sized": "flynn.time's rows have the GPU's clock from fl_bench_json",
+    "fl_bench_gpu_sized": "Python has no name for a GPU's clock and temperature yet",
 }
 
 
