@@ -140,6 +140,9 @@ Test(compiler_error, of_each_linker)
     cr_expect(core_compiler_error("t.c:1:5: error: 'malloc' was not declared in this scope\n", "a = malloc(3);", "t.c",
                                   &error));
     cr_expect(strncmp(error.what, "'malloc': nothing takes memory here", 35) == 0, "%s", error.what);
+    cr_expect(
+        core_compiler_error("t.c:1:5: error: 'atoi' was not declared in this scope\n", "a = atoi(s);", "t.c", &error));
+    cr_expect_str_eq(error.what, "'atoi' is not known");
     cr_expect(core_compiler_error(any, text, "t.c", &error) && error.line == 9 && error.column == 16);
     cr_expect_str_eq(error.what, "'helper' takes any number of arguments (...), which a GPU has for printf alone");
     for (size_t i = 0; i < COUNT(none); i++)

@@ -203,6 +203,19 @@ static const char *find_word(const char *text, const char *word)
     return NULL;
 }
 
+/* Returns whether the C library has the function for programs alone: no function of math.h is meant by it. */
+static bool is_of_host(const char *name)
+{
+    static const char *const names[] = {"atoi",  "atol",   "atof",    "strtol", "strtod", "rand",  "srand",
+                                        "time",  "getenv", "fprintf", "scanf",  "puts",   "fopen", "fclose",
+                                        "qsort", "strlen", "strcmp",  "strcpy", "system", "sleep"};
+
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strcmp(name, names[i]) == 0)
+            return true;
+    return false;
+}
+
 /* The compiler's own proposal if it is a word of the user's (a wrapper has others), else a function for what is called.
  */
 static const char *find_proposal(const char *message, const char *text, const char *line, const char *name,
@@ -212,7 +225,7 @@ static const char *find_proposal(const char *message, const char *text, const ch
 
     if (hint && sscanf(hint, "did you mean '%63[^']'", proposed) == 1 && find_word(text, proposed))
         return proposed;
-    if (!call || call[strlen(name) + strspn(call + strlen(name), " \t")] != '(')
+    if (!call || is_of_host(name) || call[strlen(name) + strspn(call + strlen(name), " \t")] != '(')
         return "";
     return core_nearest_function(name);
 }
