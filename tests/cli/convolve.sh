@@ -172,6 +172,7 @@ for word in convolve naive tiled separable f32 f64 serial simd omp; do
 done
 sed '1d; /^on /,$d; s/ .*//' "$work/out" >names
 check "list in short: exercises, in the order of --exercises" diff names <("$flynn" --exercises | grep -xFf names)
+check "list: rows that differ in their dtypes alone are one" test "$("$flynn" list convolve | sort | uniq -d | wc -l)" = 0
 check "list in short: all of serial" test "$(wc -l <names)" -ge 19
 check "list in short: no operation that only serves others" test "$(grep -cE '^(convert|copy|merge|multiply_add|qr) ' "$work/out")" = 0
 ok "list of all" list --long
