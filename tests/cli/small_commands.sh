@@ -9,6 +9,8 @@ declare -A command=(
     [log_of_sum]="log_of_sum --size=5000" [map]="map x*y+1 --size=5000" [search_sorted]="search_sorted --size=5000 --sorted=3000"
     [transpose]="transpose --size=70" [reconstruct]="reconstruct --size=48 --keep=10" [svd]="svd --size=32" [matmul]="matmul --size=48"
     [histogram]="histogram --size=5000" [scan]="scan --size=5000"
+    # f32 alone, whose sums it takes in f64
+    [convolve fft-wide]="convolve --size=40 --dtype=f32" [convolve1d fft-wide]="convolve1d --size=700 --dtype=f32"
     # The library refuses sums of floats, which differ from call to call.
     [scan library]="scan --size=5000 --operation=maximum"
 )
