@@ -96,9 +96,11 @@ def flynns_in_theirs(device, library):
     if isinstance(library, Numba):
         there = library.module.as_cuda_array(a)
 
+        cuda = library.module
+
         @library.module.jit
         def double(x):
-            i, j = library.module.grid(2)
+            i, j = cuda.grid(2)
             if i < x.shape[0] and j < x.shape[1]:
                 x[i, j] *= 2
 
