@@ -229,15 +229,20 @@ static bool takes_network(const fl_launch *launch)
     return launch->block[0] > 0;
 }
 
+/* Bytes from which on the device's threads are faster than the library. */
+static int64_t vqsort_below(const cpu_device *device)
+{
+    return device->threads > 1 ? VQSORT_BELOW_THREADS : VQSORT_BELOW;
+}
+
 /* Returns whether the library is the fastest: with vectors of 512 bits, from some vectors' elements on, as long as they
  * stay in the caches, and unless several threads are faster. */
 static bool takes_library(const fl_context *context, const fl_sort_args *s)
 {
-    const cpu_device *device = context->device;
     char why[1];
 
     return CPU_VECTOR_BITS == 512 && s->in.shape[0] >= VQSORT_FROM * (int64_t)size_of(s) &&
-           s->in.shape[0] < (device->threads > 1 ? VQSORT_BELOW_THREADS : VQSORT_BELOW) / (int64_t)size_of(s) &&
+           s->in.shape[0] < vqsort_below(context->device) / (int64_t)size_of(s) &&
            cpu_highway_ready(NULL, why, sizeof why) == FL_OK;
 }
 

@@ -25,13 +25,13 @@ static fl_status read_text(const char *call, const core_user_text *text, const c
     return status == FL_E_SOURCE ? core_user_text_refuse(text, &error) : status;
 }
 
-/* *numbers: to free(), those of all values; NULL: there are none. FL_E_MEMORY. */
+/* *numbers: to free(), those of all values. FL_E_MEMORY. */
 static fl_status describe(const core_kernel_signature *signature, fl_kernel_info *info, fl_parameter **numbers)
 {
     const core_numbers *all = &signature->numbers;
 
-    *numbers = all->count > 0 ? malloc((size_t)all->count * sizeof **numbers) : NULL;
-    if (all->count > 0 && !*numbers)
+    *numbers = calloc((size_t)all->count + 1, sizeof **numbers); /* of none, calloc may give NULL */
+    if (!*numbers)
         return core_fail(FL_E_MEMORY, "out of host memory");
     for (int i = 0; i < all->count; i++)
         (*numbers)[i] = (fl_parameter){all->list[i].name, all->list[i].dtype, false, false};
