@@ -103,22 +103,37 @@ cut cut_of(const fl_convolve_args &args, bool signal)
     return best;
 }
 
+/* The same, with no more tiles at once than a grid has blocks. */
+cut cut_for(const hip_device *device, const fl_convolve_args &args, bool signal)
+{
+    cut c = cut_of(args, signal);
+    c.count = (int)hip_grid(device, 1, c.count, 1);
+    return c;
+}
+
+/* A grid for so many elements of each tile at once. */
+dim3 grid_for(const hip_device *device, const cut &c, int64_t elements)
+{
+    return dim3((unsigned)hip_grid(device, 0, (elements + fft_chunk - 1) / fft_chunk, fft_threads), (unsigned)c.count);
+}
+
 /* ----------------------------------------------------------------------------------------------------- plans ---- */
 
 /* Operations of a real FFT are about half of the 5 n log2(n) of a complex one; a product is 6 for two numbers, and 2
  * for the scale. Of the bytes that the library moves only the least is known: each transform loads and stores its tile
  * once in each dimension. The blocks are no choice of the caller's, so that results have the same bits. */
-void plan_tiles(const fl_convolve_args &args, bool signal, size_t work, fl_launch *launch)
+void plan_tiles(const void *device, const fl_convolve_args &args, bool signal, size_t work, fl_launch *launch)
 {
-    const cut c = cut_of(args, signal);
+    const cut c = cut_for(static_cast<const hip_device *>(device), args, signal);
     if (c.edge[0] == 0)
         return;
     const double n = c.elements(), tiles = c.all(), passes = signal ? 1 : 2;
     const double element = args.out.dtype == FL_F32 ? sizeof(float) : sizeof(double), wide = (double)work;
     launch->block[0] = fft_threads;
     launch->block[1] = launch->block[2] = 1;
-    launch->grid[0] = c.edge[0] * c.edge[1] / fft_chunk;
-    launch->grid[1] = c.count;
+    const dim3 grid = grid_for(static_cast<const hip_device *>(device), c, c.edge[0] * c.edge[1]);
+    launch->grid[0] = grid.x;
+    launch->grid[1] = grid.y;
     launch->grid[2] = 1;
     launch->shared_bytes = fft_threads * sizeof(fft_norms);
     launch->flops = (2 * tiles + 1) * 2.5 * n * std::log2(n) + tiles * 4 * n;
@@ -126,15 +141,15 @@ void plan_tiles(const fl_convolve_args &args, bool signal, size_t work, fl_launc
 }
 
 template <typename W>
-void plan_image(void *, const void *args, fl_launch *launch)
+void plan_image(void *device, const void *args, fl_launch *launch)
 {
-    plan_tiles(*static_cast<const fl_convolve_args *>(args), false, sizeof(W), launch);
+    plan_tiles(device, *static_cast<const fl_convolve_args *>(args), false, sizeof(W), launch);
 }
 
 template <typename W>
-void plan_signal(void *, const void *args, fl_launch *launch)
+void plan_signal(void *device, const void *args, fl_launch *launch)
 {
-    plan_tiles(image_of(static_cast<const fl_convolve1d_args *>(args)), true, sizeof(W), launch);
+    plan_tiles(device, image_of(static_cast<const fl_convolve1d_args *>(args)), true, sizeof(W), launch);
 }
 
 /* The plans of a stream, created again when the dtype that is transformed, or the tiles, change. */
@@ -229,8 +244,9 @@ fl_status take_memory(const fl_context *context, fft_work<T, W> *work)
 template <typename T, typename W>
 fl_status transform_kernel(const fl_context *context, const fft_work<T, W> &work)
 {
+    const dim3 grid = grid_for(hip_device_of(context), work.tiling, work.tiling.edge[0] * work.tiling.edge[1]);
     const fl_status status =
-        hip_queue(context, load_tiles_kernel<T, W>, dim3((unsigned)work.chunks), dim3(fft_threads), norms_shared,
+        hip_queue(context, load_tiles_kernel<T, W>, dim3(grid.x), dim3(fft_threads), norms_shared,
                   work.tiles_from(work.spectrum, 0), work.c.kernel, INT64_C(0), INT64_C(0), work.kernel_norms);
     if (status != FL_OK)
         return status;
@@ -245,8 +261,8 @@ fl_status convolve_tiles(const fl_context *context, const fft_work<T, W> &work, 
 {
     const cut &c = work.tiling;
     const fft_tiles<W> tiles = work.tiles_from(work.tiles, first);
-    const unsigned outputs = (unsigned)((c.step[0] * c.step[1] + fft_chunk - 1) / fft_chunk);
-    const dim3 grid((unsigned)work.chunks, (unsigned)c.count), block(fft_threads);
+    const hip_device *device = hip_device_of(context);
+    const dim3 grid = grid_for(device, c, c.edge[0] * c.edge[1]), block(fft_threads);
     const hipStream_t queue = hip_stream_of(context)->queue;
     fl_status status = hip_queue(context, load_tiles_kernel<T, W>, grid, block, norms_shared, tiles, work.c.image,
                                  work.c.top, work.c.left, work.tile_norms);
@@ -257,7 +273,7 @@ fl_status convolve_tiles(const fl_context *context, const fft_work<T, W> &work, 
     if (status == FL_OK && error == 0)
         error = work.plans->inverse.run(work.tiles, queue);
     if (status == FL_OK && error == 0)
-        status = hip_queue(context, store_tiles_kernel<signal, T, W>, dim3(outputs, (unsigned)c.count), block,
+        status = hip_queue(context, store_tiles_kernel<signal, T, W>, grid_for(device, c, c.step[0] * c.step[1]), block,
                            norms_shared, tiles, work.c, static_cast<const fft_norms *>(work.tile_norms),
                            static_cast<const fft_norms *>(work.kernel_norms), work.chunks, accuracy);
     return error == 0 ? status : fft_failed(context, error, "transform");
@@ -266,8 +282,14 @@ fl_status convolve_tiles(const fl_context *context, const fft_work<T, W> &work, 
 template <bool signal, typename T, typename W>
 fl_status convolve(const fl_context *context, const fl_convolve_args &args)
 {
-    fft_work<T, W> work = {
-        convolution_of<T>(&args), cut_of(args, signal), nullptr, nullptr, nullptr, nullptr, nullptr, 0};
+    fft_work<T, W> work = {convolution_of<T>(&args),
+                           cut_for(hip_device_of(context), args, signal),
+                           nullptr,
+                           nullptr,
+                           nullptr,
+                           nullptr,
+                           nullptr,
+                           0};
     const cut &c = work.tiling;
     if (c.edge[0] == 0)
         return context->host->error(

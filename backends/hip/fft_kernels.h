@@ -73,8 +73,8 @@ __device__ inline fft_norms block_norms(const fft_norms *norms, int count, fft_n
     return block_norms(own, shared);
 }
 
-/* Each tile = the part of `from` that begins at its first output, moved by top and left; zeros outside. A block loads a
- * chunk of a tile, and stores its norms. */
+/* Each tile = the part of `from` that begins at its first output, moved by top and left; zeros outside. A block loads
+ * chunks of a tile, and stores the norms of each. */
 template <typename T, typename W>
 __global__ __launch_bounds__(fft_threads) void load_tiles_kernel(fft_tiles<W> t, matrix<const T> from, int64_t top,
                                                                  int64_t left, fft_norms *norms)
@@ -82,19 +82,22 @@ __global__ __launch_bounds__(fft_threads) void load_tiles_kernel(fft_tiles<W> t,
     GPU_DYNAMIC_SHARED(bytes);
     const int64_t number = t.first + blockIdx.y, y0 = number / t.across * t.down + top,
                   x0 = number % t.across * t.right + left;
+    const int64_t chunks = t.height * t.width / fft_chunk;
     W *const to = t.tile();
-    fft_norms own = {};
-    for (int k = (int)threadIdx.x; k < fft_chunk; k += fft_threads) {
-        const int64_t e = (int64_t)blockIdx.x * fft_chunk + k, y = e >> t.log2_width, x = e & (t.width - 1);
-        const bool inside = y0 + y >= 0 && y0 + y < from.rows && x0 + x >= 0 && x0 + x < from.columns;
-        const T value = inside ? from.data[(y0 + y) * from.stride + x0 + x] : T(0);
-        to[y * t.pitch() + x] = value;
-        own.squares += (double)value * (double)value;
-        own.sum += std::fabs((double)value);
+    for (int64_t chunk = blockIdx.x; chunk < chunks; chunk += gridDim.x) {
+        fft_norms own = {};
+        for (int k = (int)threadIdx.x; k < fft_chunk; k += fft_threads) {
+            const int64_t e = chunk * fft_chunk + k, y = e >> t.log2_width, x = e & (t.width - 1);
+            const bool inside = y0 + y >= 0 && y0 + y < from.rows && x0 + x >= 0 && x0 + x < from.columns;
+            const T value = inside ? from.data[(y0 + y) * from.stride + x0 + x] : T(0);
+            to[y * t.pitch() + x] = value;
+            own.squares += (double)value * (double)value;
+            own.sum += std::fabs((double)value);
+        }
+        const fft_norms all = block_norms(own, reinterpret_cast<fft_norms *>(bytes));
+        if (threadIdx.x == 0)
+            norms[blockIdx.y * chunks + chunk] = all;
     }
-    const fft_norms all = block_norms(own, reinterpret_cast<fft_norms *>(bytes));
-    if (threadIdx.x == 0)
-        norms[(int64_t)blockIdx.y * gridDim.x + blockIdx.x] = all;
 }
 
 /* Each tile's spectrum times the kernel's, over the elements of a tile, by which the transforms multiply. */
@@ -150,7 +153,7 @@ __device__ inline T defined_sum(const convolution<T> &c, int64_t i, int64_t j)
 }
 
 /* The tiles' outputs, which follow the kernel's rows and columns, less one, that wrapped around. A sum that is not
- * accurate enough is computed again by its definition. A block stores a chunk of a tile's outputs. */
+ * accurate enough is computed again by its definition. A block stores chunks of a tile's outputs. */
 template <bool signal, typename T, typename W>
 __global__
 __launch_bounds__(fft_threads) void store_tiles_kernel(fft_tiles<W> t, convolution<T> c, const fft_norms *tile_norms,
@@ -165,12 +168,15 @@ __launch_bounds__(fft_threads) void store_tiles_kernel(fft_tiles<W> t, convoluti
     const fft_norms tile = block_norms(tile_norms + (int64_t)blockIdx.y * chunks, chunks, shared);
     const double from = least_accurate<T, W>(tile, block_norms(kernel_norms, chunks, shared), accuracy);
     const W *const sums = t.tile() + (c.kernel.rows - 1) * t.pitch() + c.kernel.columns - 1;
-    const uint32_t end = (uint32_t)least<int64_t>(((int64_t)blockIdx.x + 1) * fft_chunk, rows * columns);
-    for (uint32_t k = blockIdx.x * fft_chunk + threadIdx.x; k < end; k += fft_threads) {
-        const uint32_t y = k / (uint32_t)columns, x = k % (uint32_t)columns;
-        const W sum = sums[y * t.pitch() + x];
-        c.out.data[(i0 + y) * c.out.stride + j0 + x] =
-            std::fabs((double)sum) >= from ? (T)sum : defined_sum<signal>(c, i0 + y, j0 + x);
+    for (int64_t first = (int64_t)blockIdx.x * fft_chunk; first < rows * columns;
+         first += (int64_t)gridDim.x * fft_chunk) {
+        const uint32_t end = (uint32_t)least<int64_t>(first + fft_chunk, rows * columns);
+        for (uint32_t k = (uint32_t)first + threadIdx.x; k < end; k += fft_threads) {
+            const uint32_t y = k / (uint32_t)columns, x = k % (uint32_t)columns;
+            const W sum = sums[y * t.pitch() + x];
+            c.out.data[(i0 + y) * c.out.stride + j0 + x] =
+                std::fabs((double)sum) >= from ? (T)sum : defined_sum<signal>(c, i0 + y, j0 + x);
+        }
     }
 }
 
