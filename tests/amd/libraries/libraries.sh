@@ -26,7 +26,7 @@ nothing_is_left() {
 }
 
 ok "info" info --long
-for library in rocBLAS rocSOLVER convolve1d; do
+for library in rocBLAS rocSOLVER fft-wide; do
     check "$library: missing, and reported" grep -q "lacks: .*$library.*not found" "$work/out"
 done
 with lib ok "info with the libraries" info --json
