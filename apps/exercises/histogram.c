@@ -246,6 +246,12 @@ static void print(const exercise *e, const measurement *m, const json_t *row)
     own->drawn = true;
 }
 
+static const char *why_scalar(const exercise *e)
+{
+    (void)e;
+    return "elements may meet in one count, so that a compiler adds them one after the other";
+}
+
 const exercise_kind histogram_exercise = {
     .name = "histogram",
     .summary = "count how many elements fall into each of some bins",
@@ -269,9 +275,11 @@ const exercise_kind histogram_exercise = {
     .made = "the random numbers",
     .size = 1 << 24,
     .laws = {1 << 24, 1, NULL},
+    .taxonomy_size = 1 << 22,
     .distributed = 1,
     .of_input = true,
     .steps = {make, plan, call, expect, check, release},
+    .why_scalar = why_scalar,
     .add_json = add_json,
     .print = print,
 };

@@ -158,6 +158,7 @@ const exercise_kind matmul_exercise = {
     .size = 1024,
     .largest = 1 << 20,
     .laws = {1024, 3, NULL},
+    .taxonomy_size = 512,
     .distributed = 1, /* a */
     .settle = settle,
     .steps = {make, plan, call, expect, check, release},

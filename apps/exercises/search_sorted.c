@@ -133,6 +133,12 @@ static compare_result check(const exercise *e, const measurement *m, char *metho
     return found;
 }
 
+static const char *why_scalar(const exercise *e)
+{
+    (void)e;
+    return "each step of a search waits for the comparison before it";
+}
+
 const exercise_kind search_sorted_exercise = {
     .name = "search_sorted",
     .summary = "find where values belong in a sorted array",
@@ -157,6 +163,9 @@ const exercise_kind search_sorted_exercise = {
     .made = "the random numbers",
     .size = 1 << 22,
     .laws = {1 << 22, 1, NULL},
+    .taxonomy_size = 1 << 20,
+    .ordered = true,
     .of_input = true,
     .steps = {make, plan, call, NULL, check, NULL},
+    .why_scalar = why_scalar,
 };

@@ -100,5 +100,6 @@ const exercise_kind transpose_exercise = {
     .size = 4096,
     .largest = 1 << 20,
     .laws = {4096, 2, NULL},
+    .taxonomy_size = 2048,
     .steps = {make, plan, call, NULL, check, NULL},
 };

@@ -172,7 +172,7 @@ static void prepare(exercise *e, bool random)
 {
     e->keep = keeps_of(e)->value[0]; /* for generated inputs */
     (e->kind->take ? e->kind->take : exercise_take_inputs)(e);
-    if (random) {
+    if (random && !e->kind->ordered) {
         host_array made = e->inputs[0];
         e->inputs[0] = exercise_random(made.dtype, made.ndim, made.shape, -1, 1, e->common.seed);
         host_array_free(&made);

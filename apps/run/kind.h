@@ -166,6 +166,7 @@ struct exercise_kind {
         const char *option; /* where no variant is named; NULL: none */
     } laws;                 /* for `flynn laws` */
     int64_t taxonomy_size;  /* for `flynn taxonomy`; 0: not among its exercises */
+    bool ordered;           /* its first input is sorted: random numbers cannot take its place */
     bool own_methods;       /* its variants are methods that the user chooses: none replaces another */
     bool scalar_library; /* its variant `library` on one core is scalar code: no library that chooses vectors itself */
     bool of_input;       /* the library's variants are for a dtype of the first input, not of the first output */

@@ -36,24 +36,33 @@ void placed_free(placed *p)
     fl_array_free(p->out);
 }
 
-void placed_call(const exercise *e, const placed *p, const char *variant)
+bool placed_call(const exercise *e, const placed *p, const char *variant)
 {
-    must(e->kind->steps.call(e, p->device, p->in, &p->out, &(fl_run){.variant = variant}));
+    const fl_status status = e->kind->steps.call(e, p->device, p->in, &p->out, &(fl_run){.variant = variant});
+
+    if (status == FL_E_UNSUPPORTED)
+        return false;
+    must(status);
+    return true;
 }
 
-/* The variant's answer, checked; its place is `answer`. */
+/* The variant's answer, checked; its place is `answer`. NULL: the variant does not take these inputs. */
 static json_t *json_answer(const exercise *e, const placed *p, const char *variant, host_array *answer)
 {
     const output_spec *o = &e->outputs[0];
     measurement m = {.timing = {.variant = variant}};
-    json_t *entry = json_new_object();
+    json_t *entry;
     compare_result found;
     char method[96];
 
     *answer = m.results[0] = reference_array(o->dtype, o->ndim, o->shape);
     memset(answer->data, 0xff, host_array_bytes(answer)); /* NaN: what was there before must not pass for an answer */
     must(fl_array_write(p->out, answer->data, NULL));
-    placed_call(e, p, variant);
+    if (!placed_call(e, p, variant)) {
+        host_array_free(answer);
+        return NULL;
+    }
+    entry = json_new_object();
     must(fl_array_to_host(p->out, answer->data));
     found = (e->kind->steps.check ? e->kind->steps.check : reference_check)(e, &m, method, sizeof method);
     json_put(entry, "variant", json_text(variant));
@@ -97,11 +106,17 @@ json_t *misd_json(const exercise *e, const char *resource)
     must(backend_open(resource, &device));
     placed p = placed_create(e, device);
     for (size_t i = 0;
-         fl_variant_get(device, i, &v) == FL_OK && count < MOST_VARIANTS && !(count > 0 && progress_is_late()); i++)
-        if (strcmp(v.operation, e->kind->name) == 0 && v.dtypes & 1u << exercise_variant_dtype(e) &&
-            strcmp(v.variant, "auto") != 0 && strcmp(v.variant, "reference") != 0 &&
-            fl_variant_ready(device, i) == FL_OK)
-            json_append(answers, json_answer(e, &p, v.variant, &list[count++]));
+         fl_variant_get(device, i, &v) == FL_OK && count < MOST_VARIANTS && !(count > 0 && progress_is_late()); i++) {
+        if (strcmp(v.operation, e->kind->name) != 0 || !(v.dtypes & 1u << exercise_variant_dtype(e)) ||
+            strcmp(v.variant, "auto") == 0 || strcmp(v.variant, "reference") == 0 ||
+            fl_variant_ready(device, i) != FL_OK)
+            continue;
+        json_t *const answer = json_answer(e, &p, v.variant, &list[count]);
+        if (!answer)
+            continue;
+        json_append(answers, answer);
+        count++;
+    }
     placed_free(&p);
     fl_device_close(device);
     for (size_t a = 0; a < count; a++)

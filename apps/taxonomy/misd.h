@@ -14,8 +14,8 @@ typedef struct placed {
 placed placed_create(const exercise *e, fl_device *device);
 void placed_free(placed *p);
 
-/* Queues one call. */
-void placed_call(const exercise *e, const placed *p, const char *variant);
+/* Queues one call. Returns false if the variant does not take these inputs. */
+bool placed_call(const exercise *e, const placed *p, const char *variant);
 
 /* {"means", "resource", "answers", "pairs"}: the answers of all variants on that device, each checked, and how each two
  * differ. `auto` is one of the others, and `reference` is what they are checked against. */

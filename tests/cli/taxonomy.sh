@@ -103,4 +103,16 @@ refused "two exercises" 2 maximum taxonomy convolve1d maximum
 refused "a backend that is none" 2 seriell taxonomy --backend=seriell
 refused "a variant that is none" 2 naiv taxonomy --variant=naiv "${quick[@]}"
 refused "what the exercise refuses" 2 --size taxonomy maximum --size=3000000
+# The operations whose naive loops every course has. Whole numbers and copies have the same bits whatever the variant: a sorted input must stay sorted.
+for exercise in scan reduce histogram transpose matmul search_sorted; do
+    size=3000
+    [ $exercise != transpose ] && [ $exercise != matmul ] || size=60
+    ok "$exercise" taxonomy $exercise --backend=serial,simd:v2 --size=$size "${quick[@]}" --json
+    check "$exercise: both classes, all right" json "$work/out" '[s["flynn_class"] for s in d["taxonomy"]["steps"]] == ["SISD", "SIMD"] and
+        all(a["check"]["ok"] for a in d["taxonomy"]["misd"]["answers"]) and len(d["taxonomy"]["misd"]["answers"]) > 1'
+    case $exercise in
+    histogram | transpose | search_sorted)
+        check "$exercise: the same bits" json "$work/out" 'all(p["same_bits"] for p in d["taxonomy"]["misd"]["pairs"])' ;;
+    esac
+done
 summary
