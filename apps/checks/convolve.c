@@ -164,7 +164,7 @@ static taps taps_of(const int64_t *at, const host_array *image, const host_array
     return t;
 }
 
-/* What threads compute the elements from. */
+/* The inputs from which threads compute expected elements. */
 typedef struct definition {
     convolve_oracle *oracle;
     host_array image, kernel;
@@ -218,7 +218,7 @@ static taps taps_not_finite(const host_array *kernel, bool border)
     return t;
 }
 
-/* The same data as an image: a signal becomes a single row. */
+/* Returns a signal as an image of one row, over the same memory. */
 static host_array as_image(const host_array *array)
 {
     return array->ndim == 1 ? (host_array){array->dtype, 2, {1, array->shape[0], 1, 1}, array->data} : *array;

@@ -21,7 +21,7 @@
 
 enum { PIECE = 1 << 15 }; /* elements, which stay in a cache between the two */
 
-/* What threads count in an array, together. */
+/* An array, and the counts to which all threads add. */
 typedef struct survey {
     const host_array *array;
     bool orders;               /* asks for `falls`, too */

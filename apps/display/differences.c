@@ -168,7 +168,7 @@ static void add_block(pattern_text *p, int64_t from, int64_t block, const char *
         snprintf(p->text + used, sizeof p->text - used, ", a multiple of the block's %" PRId64 " %s", block, what);
 }
 
-/* Of an interval that is neither all nor a single element. */
+/* The pattern of wrong elements that are one interval, neither the whole array nor a single element. */
 static pattern_text interval_text(const wrong_places *w, int ndim, const int64_t *shape, const int *block)
 {
     const int64_t row = w->first / w->width;

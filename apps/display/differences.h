@@ -35,7 +35,7 @@ typedef struct where_text {
     char row[WHERE_ROWS][WHERE_COLUMNS + 1];
 } where_text;
 
-/* What the places of the wrong elements have in common: "all from [256] on, a multiple of the block's 256 threads",
+/* The pattern in the places of the wrong elements: "all from [256] on, a multiple of the block's 256 threads",
  * "every 3rd from [0] on", "only the last row"; "" where they have nothing, or are too few or too many to show it.
  * `block`: the threads in x, y and z; NULL or zeros: there is none. */
 typedef struct pattern_text {

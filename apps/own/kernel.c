@@ -152,7 +152,7 @@ static void try_exchanged(const exercise *e, const measurement *m)
                 format_block((int[]){(int)grid[0], (int)grid[1], (int)grid[2]}).text);
 }
 
-/* What was looked for all the same, and how to check. */
+/* Says what the passes looked for where nothing says what is right, and how to check the result. */
 static const char *not_checked(const measurement *m)
 {
     const watched *w = &m->watched;

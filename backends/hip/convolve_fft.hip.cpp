@@ -19,7 +19,8 @@
 namespace
 {
 
-/* Edges of tiles, powers of two; flynn.h promises no longer ones than `longest`, or so many times the kernel's. */
+/* The edges that a tile may have are powers of two. flynn.h states the bound of the error for edges up to `longest`, or
+ * `times` the kernel's. */
 struct edges {
     int64_t shortest, longest, times;
 };

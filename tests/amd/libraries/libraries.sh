@@ -105,27 +105,27 @@ with lib ok "randomized" svd tall.npy --keep=7 --dtype=f32 --variant=randomized 
 check "randomized: QR in f32" grep -q '^rocsolver_sgeqrf m=50 n=[0-9]* lda=50$' "$work/record"
 check "randomized: nothing is left" nothing_is_left
 
+# fft_calls TITLE "RANK N REAL COMPLEX" TILES ARGUMENT...: the plans of a convolution, in real and complex numbers of a row and of a tile.
+fft_calls() {
+    local title="fft $dtype of $1" rank n real complex real_tile complex_tile plan=hipfftMakePlanMany
+    read -r rank n real complex real_tile complex_tile <<<"$2"
+    local there="$plan rank=$rank n=$n,$n in=$real,1,$real_tile out=$complex,1,$complex_tile type=${names[0]}"
+    local back="$plan rank=$rank n=$n,$n in=$complex,1,$complex_tile out=$real,1,$real_tile type=${names[1]}"
+    with lib ok "$title" "${@:4}" --dtype=$dtype --variant=fft "${quick[@]}"
+    check "$title: the calls" calls <<END
+$there batch=1 work=1
+$there batch=$3 work=1
+$back batch=$3 work=1
+hipfftExec${names[2]} in place
+hipfftExec${names[3]} in place
+END
+    check "$title: nothing is left" nothing_is_left
+}
 # A row of 4096 real numbers, or of 2049 complex ones in the same place: 4098 real ones.
 for dtype in f32 f64; do
     if [ $dtype = f32 ]; then names=(0x2a 0x2c R2C C2R); else names=(0x6a 0x6c D2Z Z2D); fi
-    with lib ok "fft $dtype" convolve1d --size=7000 --dtype=$dtype --variant=fft "${quick[@]}"
-    check "fft $dtype: the calls" calls <<END
-hipfftMakePlanMany rank=1 n=4096,4096 in=4098,1,4098 out=2049,1,2049 type=${names[0]} batch=1 work=1
-hipfftMakePlanMany rank=1 n=4096,4096 in=4098,1,4098 out=2049,1,2049 type=${names[0]} batch=2 work=1
-hipfftMakePlanMany rank=1 n=4096,4096 in=2049,1,2049 out=4098,1,4098 type=${names[1]} batch=2 work=1
-hipfftExec${names[2]} in place
-hipfftExec${names[3]} in place
-END
-    check "fft $dtype: nothing is left" nothing_is_left
-    with lib ok "fft $dtype of an image" convolve random:100x100 random:9x9 --dtype=$dtype --variant=fft "${quick[@]}"
-    check "fft $dtype of an image: the calls" calls <<END
-hipfftMakePlanMany rank=2 n=64,64 in=66,1,4224 out=33,1,2112 type=${names[0]} batch=1 work=1
-hipfftMakePlanMany rank=2 n=64,64 in=66,1,4224 out=33,1,2112 type=${names[0]} batch=4 work=1
-hipfftMakePlanMany rank=2 n=64,64 in=33,1,2112 out=66,1,4224 type=${names[1]} batch=4 work=1
-hipfftExec${names[2]} in place
-hipfftExec${names[3]} in place
-END
-    check "fft $dtype of an image: nothing is left" nothing_is_left
+    fft_calls "a signal" "1 4096 4098 2049 4098 2049" 2 convolve1d --size=7000
+    fft_calls "an image" "2 64 66 33 4224 2112" 4 convolve random:100x100 random:9x9
 done
 
 # ------------------------------------------------------------------------------------------------- calls that fail ----
