@@ -11,16 +11,16 @@ slice=$FLYNN_SOURCE/tests/data/mri/slice_072.png
 saved=$FLYNN_SOURCE/tests/data/saved
 # What the caller has set for the command must not decide what is tested.
 for variable in ${!FLYNN*}; do
-    [[ $variable = FLYNN_TEST_FAULTS || $variable = FLYNN_TEST_EMULATED || $variable = FLYNN_TEST_HIP_CPU || $variable = FLYNN_TEST_MACHINE ]] || unset "$variable"
+    [[ $variable = FLYNN_TEST_* ]] || unset "$variable"
 done
-export -n FLYNN_TEST_MACHINE # it is no variable of flynn's
+export -n FLYNN_TEST_MACHINE FLYNN_TEST_SLOWNESS # they are no variables of flynn's
 # Most cases name no backend. One core computes the same everywhere, starts in a sixth of the time that `auto` needs to open
 # all plugins, and leaves the other cores to other tests. Cases about `auto` unset FLYNN_BACKEND.
 export LC_ALL=C FLYNN_CACHE FLYNN_BACKEND=serial
 
 # Set where qemu-user runs the command: it is slow, takes memory of its own, and writes a line when a program crashes.
 emulated=${FLYNN_TEST_EMULATED:-}
-seconds=$((emulated ? 1200 : 120))
+seconds=$((120 * ${FLYNN_TEST_SLOWNESS:-1}))
 
 work=$(mktemp -d "${TMPDIR:-/tmp}/flynn-cli.XXXXXX")
 python=

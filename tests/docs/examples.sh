@@ -13,7 +13,7 @@ failed=0
 for backend in "" $usable; do
     status=0
     # shellcheck disable=SC2086 # without a backend there is no argument
-    output=$(timeout 60 "$program" $backend 2>&1) || status=$?
+    output=$(timeout $((60 * ${FLYNN_TEST_SLOWNESS:-1})) "$program" $backend 2>&1) || status=$?
     echo "$(basename "$program") ${backend:-(auto)}: $output"
     case $status:$output in
     0:?*) ;;
