@@ -24,7 +24,8 @@ static inline void FN(square)(const bits *restrict from, int64_t stride, bits *r
             b[2 * i] = FIRST_HALVES(a[i], a[i + EDGE / 2]);
             b[2 * i + 1] = SECOND_HALVES(a[i], a[i + EDGE / 2]);
         }
-        memcpy(a, b, sizeof a);
+        for (int i = 0; i < EDGE; i++)
+            a[i] = b[i];
     }
     for (int i = 0; i < EDGE; i++)
         _mm_storeu_si128((__m128i *)(to + i * pitch), a[i]);
