@@ -40,6 +40,25 @@ static inline int64_t round_up(int64_t n, int64_t multiple)
     return (n + multiple - 1) / multiple * multiple;
 }
 
+static inline double outputs_of(const fl_convolve_args *c)
+{
+    return (double)c->out.shape[0] * (double)c->out.shape[1];
+}
+
+static inline double taps_of(const fl_convolve_args *c)
+{
+    return (double)c->kernel.shape[0] * (double)c->kernel.shape[1];
+}
+
+/* How many threads `separable` takes: fewer than its multiply-adds would occupy, because rows that two tiles have in
+ * common are summed twice. */
+static inline int separable_team(const cpu_device *device, const fl_convolve_args *c)
+{
+    return cpu_team_on(device, outputs_of(c) * (double)(c->kernel.shape[0] + c->kernel.shape[1]));
+}
+
+static void CPU_NAME(plan_separable)(void *device, const void *args, fl_launch *launch);
+
 /* The n-th tile, row by row. */
 static inline area tile_of(const fl_convolve_args *c, const fl_launch *launch, int64_t n)
 {
@@ -151,16 +170,6 @@ static fft_cut CPU_NAME(fft_cut)(const fl_convolve_args *c, size_t element)
 
 /* ------------------------------------------------------------------------------------------------- plans ---- */
 
-static inline double outputs_of(const fl_convolve_args *c)
-{
-    return (double)c->out.shape[0] * (double)c->out.shape[1];
-}
-
-static inline double taps_of(const fl_convolve_args *c)
-{
-    return (double)c->kernel.shape[0] * (double)c->kernel.shape[1];
-}
-
 static inline double size_of(const fl_convolve_args *c)
 {
     return c->out.dtype == FL_F32 ? sizeof(float) : sizeof(double);
@@ -177,8 +186,8 @@ static void CPU_NAME(plan_naive)(void *device, const void *args, fl_launch *laun
     launch->bytes_requested = size_of(c) * (3 * outputs_of(c) * taps_of(c));
 }
 
-/* The requested tiles, or wide ones of about the same width, lower for many threads. */
-static void CPU_NAME(plan_tiles)(const cpu_device *device, const fl_convolve_args *c, fl_launch *launch)
+/* The requested tiles, or wide ones of about the same width, lower for many threads, but of at least `least` rows. */
+static void CPU_NAME(plan_tiles)(const fl_convolve_args *c, int team, int64_t least, fl_launch *launch)
 {
     const int64_t rows = c->out.shape[0], columns = c->out.shape[1];
     int64_t width = launch->block[0], height = launch->block[1];
@@ -186,9 +195,9 @@ static void CPU_NAME(plan_tiles)(const cpu_device *device, const fl_convolve_arg
     if (width == 0) {
         int64_t most = TILE_BYTES / (int64_t)size_of(c), across = (columns + most - 1) / most;
         width = round_up((columns + across - 1) / across, CPU_LINE / (int64_t)size_of(c));
-        for (height = TILE_HEIGHT; height > TILE_ROWS; height /= 2)
-            if ((rows + height - 1) / height * across >= device->threads * TILES_PER_THREAD || device->threads == 1)
-                break;
+        height = TILE_HEIGHT;
+        while (team > 1 && height / 2 >= least && (rows + height - 1) / height * across < team * TILES_PER_THREAD)
+            height /= 2;
     }
     launch->block[0] = (int32_t)min64(width, columns);
     launch->block[1] = (int32_t)min64(height, rows);
@@ -203,19 +212,26 @@ static void CPU_NAME(plan_tiled)(void *device, const void *args, fl_launch *laun
 {
     const fl_convolve_args *c = args;
 
-    CPU_NAME(plan_tiles)(device, c, launch);
     launch->flops = 2 * outputs_of(c) * taps_of(c);
+    CPU_NAME(plan_tiles)(c, cpu_team_on(device, launch->flops), TILE_ROWS, launch);
     launch->bytes_requested = size_of(c) * outputs_of(c) * (taps_of(c) / TILE_ROWS + 2 * (double)c->kernel.shape[0]);
 }
 
-/* FIR_TAPS multiply-adds load that many elements and a sum, and store it. The first pass has more rows. */
+/* FIR_TAPS multiply-adds load that many elements and a sum, and store it. The first pass has (kernel rows - 1) more
+ * rows in each tile, so tiles are not lower than the kernel; those that `tiled` would choose, which `auto` comes with,
+ * count as not requested. */
 static void CPU_NAME(plan_separable)(void *device, const void *args, fl_launch *launch)
 {
     const fl_convolve_args *c = args;
-    double height, kh = (double)round_up(c->kernel.shape[0], FIR_TAPS),
-                   kw = (double)round_up(c->kernel.shape[1], FIR_TAPS), taps;
+    const double kh = (double)round_up(c->kernel.shape[0], FIR_TAPS),
+                 kw = (double)round_up(c->kernel.shape[1], FIR_TAPS);
+    fl_launch tiled = {0};
+    double height, taps;
 
-    CPU_NAME(plan_tiles)(device, c, launch);
+    CPU_NAME(plan_tiled)(device, args, &tiled);
+    if (memcmp(launch->block, tiled.block, sizeof tiled.block) == 0)
+        memset(launch->block, 0, sizeof launch->block);
+    CPU_NAME(plan_tiles)(c, separable_team(device, c), max64(TILE_ROWS, c->kernel.shape[0]), launch);
     height = launch->block[1];
     taps = outputs_of(c) * (kw * (height + kh - 1) / height + kh);
     launch->flops = 2 * taps;

@@ -341,7 +341,7 @@ static fl_status FN(by_factors)(const fl_context *context, const fl_convolve_arg
                                 FN(factors) f)
 {
     const int64_t tiles = launch->grid[0] * launch->grid[1];
-    const int team = cpu_team(context, launch->flops);
+    const int team = separable_team(context->device, c);
     FN(passes) s;
     fl_status status = FN(prepare)(context, c, launch, f, team, &s);
 
@@ -376,9 +376,13 @@ static bool FN(takes_separable)(const fl_convolve_args *c)
 
 static fl_status FN(by_rank)(const fl_context *context, const fl_convolve_args *c, const fl_launch *launch)
 {
+    fl_launch separable = *launch;
     FN(factors) f;
 
-    return FN(rank_one)(c, &f) ? FN(by_factors)(context, c, launch, f) : FN(tiled)(context, c, launch);
+    if (!FN(rank_one)(c, &f))
+        return FN(tiled)(context, c, launch);
+    CPU_NAME(plan_separable)(context->device, c, &separable);
+    return FN(by_factors)(context, c, &separable, f);
 }
 
 /* --------------------------------------------------------------------------------------------- reference ---- */

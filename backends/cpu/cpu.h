@@ -70,15 +70,19 @@ extern const fl_device_api cpu_device_api;
  * us): the least of that is at p = sqrt(operations / COST). One thread where two would gain nothing. The cost is not
  * measured by each process, because the sums of scan differ with the number of their parts: the same call on as many
  * threads has the same result. */
-static inline int cpu_team(const fl_context *context, double operations)
+static inline int cpu_team_on(const cpu_device *device, double operations)
 {
     enum { COST = 50000 };
-    const int most = ((const cpu_device *)context->device)->threads;
     int team = 1;
 
-    while (team < most && operations >= (double)COST * (team + 1) * (team + 1))
+    while (team < device->threads && operations >= (double)COST * (team + 1) * (team + 1))
         team++;
     return team;
+}
+
+static inline int cpu_team(const fl_context *context, double operations)
+{
+    return cpu_team_on(context->device, operations);
 }
 
 #endif

@@ -98,11 +98,23 @@ static void CPU_NAME(places)(const counting *c, int64_t first, int64_t length, i
     case FL_F64: CPU_TYPED(places, f64)(&c->rule, in, first, length, at); break;
     case FL_I32: CPU_TYPED(places, i32)(&c->rule, in, first, length, at); break;
     case FL_I64: CPU_TYPED(places, i64)(&c->rule, in, first, length, at); break;
-    case FL_U8:
-        for (int64_t i = 0; i < length; i++)
-            at[i] = c->bytes[((const uint8_t *)in)[first + i]];
-        break;
+    case FL_U8: break; /* count_bytes */
     }
+}
+
+/* As `count`, of u8: counts the values, and adds these counts to the values' bins. */
+static void CPU_NAME(count_bytes)(const counting *c, int64_t first, int64_t end, int64_t *counts)
+{
+    const uint8_t *const in = c->args->in.data;
+    int64_t by_value[COPIES][UINT8_MAX + 1] = {0};
+
+    for (; first + COPIES <= end; first += COPIES)
+        for (int i = 0; i < COPIES; i++)
+            by_value[i][in[first + i]]++;
+    for (; first < end; first++)
+        by_value[0][in[first]]++;
+    for (int v = 0; v <= UINT8_MAX; v++)
+        counts[c->bytes[v]] += by_value[0][v] + by_value[1][v] + by_value[2][v] + by_value[3][v];
 }
 
 /* Counts in[first] to in[end - 1] in the thread's histograms, which are cleared before. */
@@ -113,6 +125,10 @@ static void CPU_NAME(count)(const counting *c, int64_t first, int64_t end, int64
     int32_t at[PIECE];
 
     memset(counts, 0, (size_t)(c->copies * c->counters) * sizeof *counts);
+    if (c->args->in.dtype == FL_U8) {
+        CPU_NAME(count_bytes)(c, first, end, counts);
+        return;
+    }
     for (; first < end; first += PIECE) {
         const int64_t length = min64(PIECE, end - first);
         int64_t i = 0;
@@ -134,10 +150,12 @@ static void CPU_NAME(add_up)(const counting *c, const int64_t *counts, int64_t h
     int64_t *restrict out = c->args->out.data;
 
     memset(out + first, 0, (size_t)(end - first) * sizeof *out);
-    for (int64_t h = 0; h < histograms; h++)
+    for (int64_t h = 0; h < histograms; h++) {
+        const int64_t *restrict one = counts + h * c->counters;
 #pragma omp simd
         for (int64_t b = first; b < end; b++)
-            out[b] += counts[h * c->counters + b];
+            out[b] += one[b];
+    }
 }
 
 /* Into how many parts the input is divided, a thread each: a part has as many elements as counters to clear. */

@@ -52,6 +52,13 @@ static inline tile tile_of(const matrix_product *m, const fl_launch *launch, int
     return (tile){n, i, min64(i + launch->block[1], m->rows), j, min64(j + launch->block[0], m->columns)};
 }
 
+/* The threads of `register`. They wait for each other between the factors' rearrangement and the product: below 6 x
+ * 10^6 flops that and their start take longer (30 us with two threads) than one thread takes for all. */
+static inline int blocked_team(const cpu_device *device, double flops)
+{
+    return flops < 6e6 ? 1 : cpu_team_on(device, flops);
+}
+
 #define real float
 #define FN(name) CPU_TYPED(name, f32)
 #include "matrix_product_typed.h"
@@ -76,14 +83,14 @@ static inline tile tile_of(const matrix_product *m, const fl_launch *launch, int
 /* ------------------------------------------------------------------------------------------------- plans ---- */
 
 /* Tiles of `width` x `height`, or the requested ones rounded to whole steps; lower for many threads. */
-static void plan_tiles(const cpu_device *device, const matrix_product *m, int64_t width, int64_t height, int64_t step_x,
-                       int64_t step_y, fl_launch *launch)
+static void plan_tiles(int team, const matrix_product *m, int64_t width, int64_t height, int64_t step_x, int64_t step_y,
+                       fl_launch *launch)
 {
     if (launch->block[0] > 0) {
         width = launch->block[0];
         height = launch->block[1];
     } else {
-        double tiles = device->threads > 1 ? (double)device->threads * TILES_PER_THREAD : 1;
+        double tiles = team > 1 ? (double)team * TILES_PER_THREAD : 1;
         while (height > step_y &&
                (double)m->batch * (double)blocks_of(m->columns, width) * (double)blocks_of(m->rows, height) < tiles)
             height = round_up(height / 2, step_y);
@@ -106,7 +113,7 @@ static double a_loads(const matrix_product *m)
  * tiles. */
 void CPU_NAME(plan_product_tiled)(const cpu_device *device, const matrix_product *m, fl_launch *launch)
 {
-    plan_tiles(device, m, TILED_WIDTH, TILED_HEIGHT, 1, 1, launch);
+    plan_tiles(device->threads, m, TILED_WIDTH, TILED_HEIGHT, 1, 1, launch);
     launch->flops = (m->s ? product_a_elements(m) * (double)(launch->grid[0] - 1) : 0) + product_flops(m);
     launch->bytes_requested =
         (double)dtype_size(m->dtype) *
@@ -120,7 +127,8 @@ void CPU_NAME(plan_product_register)(const cpu_device *device, const matrix_prod
     const int64_t width = PANEL_VECTORS * (dtype_size(m->dtype) == 4 ? LANES(float) : LANES(double));
     const double passes = (double)blocks_of(m->terms, PANEL_DEPTH), terms = product_outputs(m) * (double)m->terms;
 
-    plan_tiles(device, m, REGISTER_WIDTH * width, round_up(REGISTER_HEIGHT, PANEL_ROWS), width, PANEL_ROWS, launch);
+    plan_tiles(blocked_team(device, product_flops(m)), m, REGISTER_WIDTH * width, round_up(REGISTER_HEIGHT, PANEL_ROWS),
+               width, PANEL_ROWS, launch);
     launch->flops = product_flops(m);
     launch->bytes_requested = (double)dtype_size(m->dtype) *
                               (a_loads(m) + product_a_elements(m) + 2 * product_b_elements(m) + terms / (double)width +

@@ -251,7 +251,7 @@ static void FN(blocked_part)(const fl_context *context, const FN(packed) * packe
     const int64_t tiles = launch->grid[0] * launch->grid[1];
 
     (void)context;
-#pragma omp parallel num_threads(cpu_team(context, launch->flops))
+#pragma omp parallel num_threads(blocked_team(context->device, launch->flops))
     {
 #pragma omp for schedule(static) collapse(2)
         for (int64_t n = packed->first; n < end; n++)

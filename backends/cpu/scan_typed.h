@@ -5,13 +5,19 @@
  *     WIDTH        the bytes of `to`, as a number for the preprocessor
  *     PUT(a, b)    a and b put together, in this order; of vectors, too
  *     LOWEST       what changes nothing when put before something
+ *     WIDEN(in)    optional: a vector of `to` from as many elements of `from`
  *     FN(name)     the name of a function for these: naive_sum_f32_v3
  * and for a maximum
  *     MAXIMUM, BEYOND(a, b)    whether b takes a's place; of vectors a mask
- * It undefines from, to, WIDTH and FN.
+ * It undefines from, to, WIDTH, WIDEN and FN.
  */
 
-#if defined(SCAN_VECTORS)
+/* Two lanes gain nothing: what moves them takes as long as the additions that they save. */
+#if defined(SCAN_VECTORS) && (WIDTH == 1 || CPU_VECTOR_BITS / 8 / WIDTH > 2)
+#define VECTORS
+#endif
+
+#if defined(VECTORS)
 /* Moving single bytes between the halves of a longer vector takes several instructions. */
 #if WIDTH == 1 || CPU_VECTOR_BITS / 8 / WIDTH == 16
 #define LANES 16
@@ -21,14 +27,10 @@
 #define LANES 8
 #define NEXT(i) NEXT_8(i)
 #define SAME(i) SAME_8(i)
-#elif CPU_VECTOR_BITS / 8 / WIDTH == 4
+#else
 #define LANES 4
 #define NEXT(i) NEXT_4(i)
 #define SAME(i) SAME_4(i)
-#else
-#define LANES 2
-#define NEXT(i) NEXT_2(i)
-#define SAME(i) SAME_2(i)
 #endif
 #else
 #define LANES 4 /* scalars side by side */
@@ -57,16 +59,20 @@ static fl_status FN(naive)(const fl_context *context, const fl_scan_args *s)
 
 /* ---------------------------------------------------------------------------------- LANES elements at a time ---- */
 
-#if defined(SCAN_VECTORS)
+#if defined(VECTORS)
 typedef to FN(vector) __attribute__((vector_size(LANES * WIDTH)));
 typedef from FN(narrow) __attribute__((vector_size(LANES * sizeof(from))));
 
 static inline FN(vector) FN(load)(const from *in)
 {
+#if defined(WIDEN)
+    return (FN(vector))WIDEN(in);
+#else
     FN(narrow) elements;
 
     memcpy(&elements, in, sizeof elements);
     return __builtin_convertvector(elements, FN(vector));
+#endif
 }
 
 #if defined(MAXIMUM)
@@ -86,9 +92,7 @@ static inline FN(vector) FN(larger_lanes)(FN(vector) a, FN(vector) b)
 static inline FN(vector) FN(prefix)(FN(vector) x, FN(vector) lowest)
 {
     x = PUT_LANES(__builtin_shufflevector(lowest, x, NEXT(LANES - 1)), x);
-#if LANES > 2
     x = PUT_LANES(__builtin_shufflevector(lowest, x, NEXT(LANES - 2)), x);
-#endif
 #if LANES > 4
     x = PUT_LANES(__builtin_shufflevector(lowest, x, NEXT(LANES - 4)), x);
 #endif
@@ -149,7 +153,7 @@ static inline to FN(chunk_total)(const from *in, int64_t count)
     to total = LOWEST;
     int64_t i = 0;
 
-#if defined(SCAN_VECTORS)
+#if defined(VECTORS)
     const FN(vector) lowest = LOWEST - (FN(vector)){0};
     FN(vector) some[4] = {lowest, lowest, lowest, lowest};
     for (; i + 4 * LANES <= count; i += 4 * LANES)
@@ -181,7 +185,7 @@ static inline __attribute__((always_inline)) to FN(chunk)(const from *in, to *ou
 /* Scans `count` elements, before which there was `before`. */
 static void FN(part)(const from *in, to *out, int64_t count, to before, bool exclusive)
 {
-#if defined(MAXIMUM) && !defined(SCAN_VECTORS)
+#if defined(MAXIMUM) && !defined(VECTORS)
     /* A maximum seldom changes: one loop, whose branch is foreseen, is faster than four elements at a time. */
     for (int64_t i = 0; i < count; i++) {
         const to earlier = before;
@@ -253,3 +257,5 @@ static fl_status FN(blocked)(const fl_context *context, const fl_scan_args *s)
 #undef NEXT
 #undef SAME
 #undef PUT_LANES
+#undef VECTORS
+#undef WIDEN

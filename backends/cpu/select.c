@@ -7,6 +7,12 @@
 #include "openmp.h"
 
 #include <string.h>
+#if defined(__SSE2__) && CPU_VECTOR_BITS == 512
+#include <immintrin.h>
+#define CPU_COMPRESSES 1
+#else
+#define CPU_COMPRESSES 0
+#endif
 
 enum { PIECE_BYTES = 16384 }; /* counted, then copied: they stay in the first cache between the two */
 
@@ -15,10 +21,12 @@ static inline bool has_sign(fl_dtype dtype)
     return dtype == FL_F32 || dtype == FL_F64;
 }
 
-/* The number of parts into which `scan` divides the input: one a thread. */
+/* The number of parts into which `scan` divides the input: one a thread. An element takes 0.5 ns, with AVX-512 0.1. */
 static inline int64_t CPU_NAME(parts_of)(const fl_context *context, const fl_select_args *s)
 {
-    return min64(cpu_team(context, 25.0 * (double)s->in.shape[0]), s->in.shape[0]);
+    const double each = CPU_COMPRESSES && s->in.dtype != FL_U8 ? 5 : 25;
+
+    return min64(cpu_team(context, each * (double)s->in.shape[0]), s->in.shape[0]);
 }
 
 #define bits uint8_t
@@ -26,11 +34,21 @@ static inline int64_t CPU_NAME(parts_of)(const fl_context *context, const fl_sel
 #include "select_typed.h"
 #undef bits
 #undef FN
+#if CPU_COMPRESSES
+#define SET(element) _mm512_set1_epi32((int)(element))
+#define TEST(x, y) (unsigned)_mm512_test_epi32_mask(x, y)
+#define COMPRESS(mask, x) _mm512_maskz_compress_epi32((__mmask16)(mask), x)
+#endif
 #define bits uint32_t
 #define FN(name) CPU_TYPED(name, bits32)
 #include "select_typed.h"
 #undef bits
 #undef FN
+#if CPU_COMPRESSES
+#define SET(element) _mm512_set1_epi64((long long)(element))
+#define TEST(x, y) (unsigned)_mm512_test_epi64_mask(x, y)
+#define COMPRESS(mask, x) _mm512_maskz_compress_epi64((__mmask8)(mask), x)
+#endif
 #define bits uint64_t
 #define FN(name) CPU_TYPED(name, bits64)
 #include "select_typed.h"

@@ -2,7 +2,10 @@
  *
  * select_typed.h - the loops of select.c for elements of one size. Included once for each, with
  *     bits     the unsigned integer of that size
+ *     SET, TEST, COMPRESS    of AVX-512, where it is: a vector of equal elements; a mask of the elements that share a
+ *              bit with those of another vector; the elements in a mask, side by side
  *     FN(name) the name of a function for it: naive_bits32_v3
+ * It undefines SET, TEST and COMPRESS.
  */
 
 /* The bits of an element that decide whether it is zero: all, but for the sign of a float: -0 is zero. NaN is not. */
@@ -42,6 +45,25 @@ static int64_t FN(count)(const bits *in, bits mask, int64_t length)
     return kept;
 }
 
+#if defined(COMPRESS)
+/* As `copy`, a vector at a time while a whole one fits into out[*kept] to out[end - 1]: its selected elements side by
+ * side, and behind them zeros, which their successors overwrite. Returns how many elements of `in` it took. */
+static inline int64_t FN(copy_vectors)(const bits *in, bits mask, bits *out, int64_t end, int64_t *kept)
+{
+    const int64_t lanes = 64 / (int64_t)sizeof(bits);
+    const __m512i masks = SET(mask);
+    int64_t i = 0;
+
+    for (; *kept + lanes <= end; i += lanes) {
+        const __m512i some = _mm512_loadu_si512(in + i);
+        const unsigned taken = TEST(some, masks);
+        _mm512_storeu_si512(out + *kept, COMPRESS(taken, some));
+        *kept += __builtin_popcount(taken);
+    }
+    return i;
+}
+#endif
+
 /* Copies the selected elements to `out` and returns their number. Each element is stored at the next position, and
  * stays or is overwritten by its successor: no branch can be mispredicted. The loop ends with the last selected
  * element, so that the elements after it stay unchanged. */
@@ -52,7 +74,11 @@ static int64_t FN(copy)(const bits *restrict in, bits mask, int64_t length, bits
 
     for (int64_t first = 0; first < length; first += piece) {
         const int64_t end = kept + FN(count)(in + first, mask, min64(piece, length - first));
-        for (const bits *next = in + first; kept < end; next++) {
+        const bits *next = in + first;
+#if defined(COMPRESS)
+        next += FN(copy_vectors)(next, mask, out, end, &kept);
+#endif
+        for (; kept < end; next++) {
             out[kept] = *next;
             kept += (*next & mask) != 0;
         }
@@ -91,3 +117,7 @@ static fl_status FN(scan)(const fl_context *context, const fl_select_args *s)
     *(int64_t *)s->count.data = to[parts];
     return FL_OK;
 }
+
+#undef SET
+#undef TEST
+#undef COMPRESS

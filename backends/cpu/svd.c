@@ -131,12 +131,16 @@ static fl_status CPU_NAME(not_finite)(const fl_context *context, const char *ope
     return context->host->error(FL_E_ARGUMENT, "%s: an element of a is not finite", operation);
 }
 
+/* The library's threads gain from about 400 x 400 elements on (16 cores); 128 x 128 takes them 1.4 times as long as
+ * one. */
 static fl_status CPU_NAME(run_library)(const fl_context *context, const void *args, const fl_launch *launch)
 {
+    const int threads = shorter(args) * longer(args) < 400 * 400 ? 1 : ((const cpu_device *)context->device)->threads;
+
     (void)launch;
     if (!CPU_NAME(is_finite)(&((const fl_svd_args *)args)->a))
         return CPU_NAME(not_finite)(context, "svd");
-    return cpu_lapack_svd(context->host, ((const cpu_device *)context->device)->threads, args);
+    return cpu_lapack_svd(context->host, threads, args);
 }
 
 #define RUN(variant, operations) \
