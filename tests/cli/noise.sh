@@ -229,6 +229,13 @@ if [ -d "$FLYNN_TEST_FAULTS/hip-nvidia" ]; then
     [ -e /usr/lib/x86_64-linux-gnu/libnvidia-ml.so.1 ] || check "without the library nothing is known" json gpu.json "$state == [None] * 4"
     check "and nothing is said" test "$(grep -c "$others" "$work/err")" = 0
 fi
+# The same of AMD's GPU and rocm-smi's library, which does not say whether a GPU is throttled.
+if [ -d "$FLYNN_TEST_FAULTS/hip-amd" ]; then
+    FLYNN_PLUGIN_PATH=$FLYNN_TEST_FAULTS/hip-amd LD_LIBRARY_PATH=$FLYNN_TEST_FAULTS/rocm-smi \
+        ok "AMD's GPU" sort --size=1000 --backend=hip-amd "${quick[@]}" --json=amd.json
+    check "its clock, temperature and other processes" json amd.json "$state == [1980, 71, None, 2] and d['machine']['gpu']"
+    check "a remark on other processes" test "$(grep -c "^flynn sort: .*: $others" "$work/err")" = 1
+fi
 ok "no GPU" sort --size=1000 "${quick[@]}" --json
 check "of which nothing is known" json "$work/out" 'all(d["machine"][k] is None for k in d["machine"] if k.startswith("gpu"))'
 summary
