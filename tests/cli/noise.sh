@@ -222,6 +222,13 @@ if [ -d "$FLYNN_TEST_FAULTS/hip-nvidia" ]; then
     check "one remark" test "$(grep -c "$others" "$work/err")" = 1
     ok "a report of it" report gpu.json -o gpu.html
     check "shows them" test "$(grep -coE 'clock, MHz</dt><dd>1980<|temperature, C</dt><dd>87<|processes on the gpu</dt><dd>2<' gpu.html)" -ge 1
+    if [ ${#machine[@]} -gt 0 ]; then
+        on_machine busy
+        nvidia ok "a GPU in a busy machine" sort --size=1000 --backend=hip-nvidia,serial "${quick[@]}" --json
+        check "of which other programs on the processors are not blamed" json "$work/out" '[(r["backend"], (r["disturbed"] or "").startswith("other programs"))
+            for r in d["results"]] == [("hip-nvidia", False), ("serial", True)]'
+        on_machine quiet
+    fi
     nvidia ok "its ceilings" ceiling --size=1000 --backend=hip-nvidia --repeat=1 --json=gpu.json
     check "their document" json gpu.json "$state == [1980, 87, False, 2] and d['machine']['gpu']"
     check "and the table's last lines" grep -qE '^hip-nvidia:0: .*, 1980 MHz, 87 C$' "$work/out"

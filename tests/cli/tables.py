@@ -128,6 +128,8 @@ def main():
             if more and command == "info":
                 can = [line.split(":")[0] for line in told if re.match("[a-z-]+: can run here", line)]
                 check("there are six", sorted(can) == ["hip-amd", "hip-cpu", "hip-nvidia", "omp", "serial", "simd"], "\n".join(told))
+    wide = [line for line in redirected(["--help"]).splitlines() if len(line) > 80]
+    check("flynn --help fits 80 columns", not wide, "\n".join(wide))
     can = ["can run here" in line for line in told if re.match("[a-z-]+: can(not)? run here", line)]
     check("good news first", can == sorted(can, reverse=True) and can[0] and "can run here" in told[1], "\n".join(told))
     picked = ["--columns=backend,kernel,place"]
