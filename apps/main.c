@@ -41,7 +41,7 @@ static const struct {
     {"taxonomy", command_taxonomy, "one operation as SISD, SIMD, MIMD and SIMT: what each step gains"},
     {"report", command_report, "make one page with plots from what other commands saved"},
     {"show", command_show, "arrays of files, or made: elements, statistics, where two differ"},
-    {"list", command_list, "the exercises and their variants: what each does, and on which backends"},
+    {"list", command_list, "the exercises and their variants, and on which backends they run"},
     {"info", command_info, "the backends: what can run here, and how to enable the others"},
     {"doctor", command_doctor, "test the machine and every backend; how to repair what is broken"},
     {"help", command_help, "describe a command, or a word such as roofline or spread"},

@@ -12,6 +12,7 @@
 #include "support/signals.h"
 #include "view/json.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -61,6 +62,8 @@ static void run_passes(pipeline *p)
     fl_bench_result found;
     fl_bench *bench;
 
+    if (p->source->ready) /* no line for each: thousands of matrices take a second */
+        progress("%s: %" PRId64 " matrices", pipeline_mode_names[p->plan->mode], p->source->count);
     plan.fewest = 3;
     plan.rounds = 1;
     plan.step = goes_on;

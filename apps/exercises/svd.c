@@ -6,6 +6,7 @@
 
 #include "checks/svd.h"
 #include "files/files.h"
+#include "options/typed.h"
 #include "run/distributed.h"
 #include "support/fail.h"
 #include "support/memory.h"
@@ -75,8 +76,24 @@ static value_range normalize(host_array *array)
     return (value_range){least, most - least};
 }
 
+/* `flynn batch` does for each image of a folder what svd does for one. */
+static void refuse_folder(const char *path)
+{
+    struct stat is;
+
+    if (stat(path, &is) != 0 || !S_ISDIR(is.st_mode))
+        return;
+    typed_change("svd", "batch");
+    if (typed_value("output", 'o'))
+        typed_change_option("output", 'o', "--output-dir=out");
+    typed_refuse("%s: is a folder; expected a .npy or .png file (`flynn batch` approximates each image of a folder)",
+                 path);
+}
+
 static void settle(exercise *e)
 {
+    if (e->common.argument_count)
+        refuse_folder(e->common.arguments[0]);
     if (group_is_distributed() && ((const svd_options *)e->own)->keeps.count > 1)
         fail(EXIT_BAD_INPUT, "--keep: expected one number where several ranks run");
 }

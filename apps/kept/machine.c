@@ -69,9 +69,24 @@ static void read_line(const char *sys, const char *file, char *line, int size)
         fclose(in);
 }
 
+/* The processors of a list such as "4-7,12". */
+static void read_processors(const char *sys, const char *file, cpu_set_t *processors)
+{
+    char line[4096], *at = line;
+
+    CPU_ZERO(processors);
+    read_line(sys, file, line, sizeof line);
+    while (*at >= '0' && *at <= '9') {
+        const long first = strtol(at, &at, 10), last = *at == '-' ? strtol(at + 1, &at, 10) : first;
+        for (long i = first; i <= last && i < CPU_SETSIZE; i++)
+            CPU_SET(i, processors);
+        at += *at == ',';
+    }
+}
+
 int machine_node_of(const char *sys, const char *bus_id, cpu_set_t *processors)
 {
-    char file[64], line[4096], *at = line;
+    char file[64], line[32];
     int node;
 
     CPU_ZERO(processors);
@@ -81,13 +96,7 @@ int machine_node_of(const char *sys, const char *bus_id, cpu_set_t *processors)
     if (node < 0)
         return -1;
     snprintf(file, sizeof file, "devices/system/node/node%d/cpulist", node);
-    read_line(sys, file, line, sizeof line);
-    while (*at >= '0' && *at <= '9') { /* "4-7,12" */
-        const long first = strtol(at, &at, 10), last = *at == '-' ? strtol(at + 1, &at, 10) : first;
-        for (long i = first; i <= last && i < CPU_SETSIZE; i++)
-            CPU_SET(i, processors);
-        at += *at == ',';
-    }
+    read_processors(sys, file, processors);
     return CPU_COUNT(processors) > 0 ? node : -1;
 }
 
@@ -110,6 +119,58 @@ governor_text machine_governor(const char *sys)
             snprintf(all.text + used, sizeof all.text - used, "%s%s", used ? ", " : "", line);
     }
     return all;
+}
+
+/* Returns the size of the processor's cache of the highest level, and which processors share it; 0, and none: not
+ * known. */
+static double last_cache(const char *sys, int processor, cpu_set_t *sharing)
+{
+    char file[96], line[32], *unit;
+    double bytes = 0;
+
+    CPU_ZERO(sharing);
+    for (int i = 0, highest = 0;; i++) {
+        const int folder = snprintf(file, sizeof file, "devices/system/cpu/cpu%d/cache/index%d/", processor, i);
+        const size_t rest = sizeof file - (size_t)folder;
+        snprintf(file + folder, rest, "level");
+        read_line(sys, file, line, sizeof line);
+        if (!*line)
+            return bytes;
+        if (atoi(line) <= highest)
+            continue;
+        highest = atoi(line);
+        snprintf(file + folder, rest, "size");
+        read_line(sys, file, line, sizeof line);
+        bytes = strtod(line, &unit);
+        bytes *= *unit == 'K' ? 1 << 10 : *unit == 'M' ? 1 << 20 : 1;
+        snprintf(file + folder, rest, "shared_cpu_list");
+        read_processors(sys, file, sharing);
+    }
+}
+
+double machine_caches(const char *sys)
+{
+    cpu_set_t mine, counted, sharing;
+    double bytes = 0;
+
+    CPU_ZERO(&counted);
+    if (sched_getaffinity(0, sizeof mine, &mine) != 0)
+        return 0;
+    for (int i = 0; i < CPU_SETSIZE; i++) {
+        if (!CPU_ISSET(i, &mine) || CPU_ISSET(i, &counted))
+            continue;
+        bytes += last_cache(sys, i, &sharing);
+        CPU_OR(&counted, &counted, &sharing);
+    }
+    return bytes;
+}
+
+double machine_caches_of(const fl_device_info *device)
+{
+    /* A GPU does not report its cache: the largest one in 2025 has 256 MiB, and none has a 64th of the GPU's memory. */
+    const double of_gpu = fmin(0x1p28, (double)device->memory_bytes / 64), of_host = machine_caches("/sys");
+
+    return !device->host_memory ? of_gpu : of_host > 0 ? of_host : 0x1p26;
 }
 
 static json_t *memory_bytes(void)

@@ -19,6 +19,13 @@ typedef struct governor_text {
 } governor_text;
 governor_text machine_governor(const char *sys);
 
+/* Bytes of the last-level caches of the processors that the process may use, all of them together; 0: not known, such
+ * as in some virtual machines. */
+double machine_caches(const char *sys);
+
+/* The same of a device here, at most: a size is taken that no cache exceeds where the device's own is not known. */
+double machine_caches_of(const fl_device_info *device);
+
 /* The JSON object "machine" (a new reference): host, date (ISO 8601, UTC), processor, threads (processors_count),
  * governor, memory_bytes, os, kernel, gpu, driver, runtime, gpu_clock_mhz, gpu_temperature_c, gpu_throttled,
  * gpu_other_processes (from gpu on null: the caller sets them from its devices), compiler, flags, commit, version, and

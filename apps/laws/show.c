@@ -259,8 +259,8 @@ static void show_fit(const laws_found *found, scaling_law law)
     }
     for (int i = 0; i < points->count; i++)
         crowded += points->list[i].oversubscribed;
-    text_print("%s: f = %.4f +- %.4f, fitted to %d points of %s scaling", laws_names[law], fit->fraction,
-               fit->standard_error, fit->points, points->kind);
+    text_print("%s: serial fraction f = %.4f +- %.4f, fitted to %d points of %s scaling", laws_names[law],
+               fit->fraction, fit->standard_error, fit->points, points->kind);
     if (crowded)
         text_print(", %d of them oversubscribed", crowded);
     if (fit->points > 2)

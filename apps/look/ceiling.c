@@ -205,7 +205,21 @@ static json_t *measure_steadily(measured_device *d, const quantity_kind *q)
     return found;
 }
 
-/* NaN, with a note, where the times do not show the device's speed. */
+/* A copy of arrays that may stay in a cache does not show the memory: it is not to be kept. */
+static void refuse_cached(const measured_device *d, json_t *copy)
+{
+    const double mebibyte = 0x1p20;
+
+    if (d->info->emulation || (double)d->bytes > d->caches)
+        return;
+    note("%s: %s: arrays of %s may stay in the caches, which have up to %s: it is not kept; --size=%.0fMi shows the "
+         "memory",
+         d->info->resource, d->quantity->title, format_bytes((double)d->bytes).text, format_bytes(d->caches).text,
+         ceil(2 * d->caches / mebibyte));
+    json_put(copy, "steady", json_boolean(false));
+}
+
+/* NaN where the times do not show the device's speed, with a note that says what disturbed them. */
 static double kept_rate(const json_t *device, const char *key)
 {
     json_t *q;
@@ -215,8 +229,9 @@ static double kept_rate(const json_t *device, const char *key)
     {
         if (strcmp(row_text(q, "key"), key) != 0 || is_steady(q))
             continue;
-        note("%s: %s: %s: it is not kept; measure it again on a quiet machine", row_text(device, "resource"),
-             row_text(q, "what"), row_text(q, "disturbed"));
+        if (is_disturbed(q))
+            note("%s: %s: %s: it is not kept; measure it again on a quiet machine", row_text(device, "resource"),
+                 row_text(q, "what"), row_text(q, "disturbed"));
         return NAN;
     }
     return ceiling_rate(device, key);
@@ -249,6 +264,8 @@ static json_t *measure_device(fl_device *device, const common_options *common, b
     quantity_start(&d, device, common);
     for (const quantity_kind *q = quantity_kinds; q->key; q++) {
         json_t *found = q->link && info->host_memory ? NULL : measure_steadily(&d, q);
+        if (found && strcmp(q->key, "copy") == 0)
+            refuse_cached(&d, found);
         if (found)
             json_append(quantities, found);
     }
@@ -329,8 +346,10 @@ static const char summary[] =
     "and from it, multiply-adds, and what a launch costs.\v"
     "The numbers are kept, and other commands report the percentage of the roofline that an exercise reached: the "
     "longer of bytes / bandwidth and operations / rate, over its time. The bandwidth is that of the copy; mul, add, "
-    "triad and dot are for comparison with other machines. --size is in bytes of an array; it should be far beyond the "
-    "caches. On several ranks (docs/cluster.md) it measures the link between them instead: ping-pong, exchange and "
+    "triad and dot are for comparison with other machines. --size is in bytes of an array; a copy of arrays that fit "
+    "into "
+    "the caches is not kept. On several ranks (docs/cluster.md) it measures the link between them instead: ping-pong, "
+    "exchange and "
     "all-reduce of messages up to --size bytes (64Mi).\v"
     "\tof the best device\n"
     "-b all\tof every device\n"

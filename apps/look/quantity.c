@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "quantity.h"
 
+#include "kept/machine.h"
 #include "support/fail.h"
 #include "support/memory.h"
 #include "support/statistics.h"
@@ -159,12 +160,13 @@ const quantity_kind quantity_kinds[] = {
 void quantity_start(measured_device *d, fl_device *device, const common_options *common)
 {
     const fl_device_info *info = fl_device_describe(device);
+    const double caches = machine_caches_of(info);
     const int64_t most = info->emulation     ? (int64_t)16 << 20 /* its times mean nothing */
-                         : info->host_memory ? (int64_t)512 << 20
+                         : info->host_memory ? (int64_t)fmax(0x1p29, 2 * caches)
                                              : (int64_t)1 << 30;
 
-    *d = (measured_device){.device = device, .info = info, .common = common, .bytes = common->size};
-    if (!common->size) /* far larger than any cache, and small compared with the memory */
+    *d = (measured_device){.device = device, .info = info, .common = common, .bytes = common->size, .caches = caches};
+    if (!common->size) /* larger than the caches, and small compared with the memory */
         d->bytes = info->memory_bytes / 16 < most ? info->memory_bytes / 16 : most;
     must(fl_stream_create(device, &d->other));
     for (int i = 0; i < 2; i++) {

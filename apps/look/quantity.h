@@ -21,6 +21,7 @@ typedef struct measured_device {
     const fl_device_info *info;
     const common_options *common;
     int64_t bytes;       /* of each of the following arrays and buffers */
+    double caches;       /* bytes of the device's caches: a smaller array may stay there */
     fl_stream *other;    /* in which copies to the host are queued, next to the stream of the copies to the device */
     fl_array *from, *to; /* of u8 */
     void *pinned[2], *pageable;

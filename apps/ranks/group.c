@@ -94,7 +94,7 @@ static void give_up(double limit)
 
     if (!group_prints())
         sleep(SECONDS_FOR_RANK_0);
-    print_error("--max-time: not even the first pass ended within %g s", limit);
+    print_error("--max-time: not even the first pass ended within %g s; give it more time, or a smaller input", limit);
     output_remove_unfinished();
     fl_group_end(group, EXIT_BROKEN);
     output_end(EXIT_BROKEN);

@@ -124,3 +124,21 @@ void gnuplot_svg_bare(char *svg)
     cut(svg, "<defs>", "</defs>");
     cut(svg, " id=\"gnuplot_", "\"");
 }
+
+/* The page's colours (style.css), which a picture outside of it does not get. gnuplot writes colours as attributes,
+ * which rules beat. */
+static const char dark[] = "<style>@media (prefers-color-scheme:dark){rect[fill='#ffffff']{fill:#14181c}"
+                           "[color=black]{color:#e6e9ec}[stroke=black],[stroke='rgb(  0,   0,   0)']{stroke:#e6e9ec}"
+                           "[fill=black]{fill:#e6e9ec}.gridline{stroke:#353c44}}</style>\n";
+
+void gnuplot_svg_dark(file_bytes *svg)
+{
+    const char *text = (const char *)svg->data, *at = strstr(text, "<defs>");
+    char *with;
+
+    if (!at)
+        return;
+    with = memory_print("%.*s%s%s", (int)(at - text), text, dark, at);
+    free(svg->data);
+    *svg = (file_bytes){(uint8_t *)with, strlen(with)};
+}

@@ -159,7 +159,9 @@ static void put_noise(FILE *out, const json_t *rows)
     json_decref(causes);
 }
 
-enum { MANY_COLUMNS = 18 }; /* with texts of usual length, these are as wide as a page of 1280 pixels */
+/* With texts of usual length, so many columns are as wide as a page of 1280 pixels; MOST are those of kernels with
+ * numbers and blocks. */
+enum { MANY_COLUMNS = 18, MOST_COLUMNS = 21 };
 
 void html_table(FILE *out, const char *label, const column *list, const json_t *rows, int group)
 {
@@ -174,8 +176,9 @@ void html_table(FILE *out, const char *label, const column *list, const json_t *
         shown[c] = c == 0 || !column_says_nothing(&columns[c], rows);
         count += shown[c];
     }
-    html_print(out, "<div class=scroll tabindex=0 role=region aria-label=\"%s\"><table%s><thead><tr>", label,
-               count >= MANY_COLUMNS ? " class=many" : "");
+    html_print(out, "<div class=scroll tabindex=0 role=region aria-label=\"%s\"><table", label);
+    fputs(count >= MOST_COLUMNS ? " class=\"many most\"" : count >= MANY_COLUMNS ? " class=many" : "", out);
+    fputs("><thead><tr>", out);
     for (size_t c = 0; columns[c].title; c++) {
         if (shown[c])
             html_print(out, column_is_number(&columns[c]) ? "<th class=n>%s</th>" : "<th>%s</th>", columns[c].title);

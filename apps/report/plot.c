@@ -300,8 +300,12 @@ file_bytes *report_plots_draw(report_plot *const *plots, int count, plot_format 
     fclose(stream);
     gnuplot_draw(script, formats[format].end, drawn, count);
     free(script);
-    for (int i = 0; i < count && format == PLOT_INLINE; i++)
-        gnuplot_svg_bare((char *)drawn[i].data);
+    for (int i = 0; i < count; i++) {
+        if (format == PLOT_INLINE)
+            gnuplot_svg_bare((char *)drawn[i].data);
+        if (format == PLOT_SVG)
+            gnuplot_svg_dark(&drawn[i]);
+    }
     return drawn;
 }
 

@@ -182,12 +182,14 @@ static void add_heat(report_plots *plots, const json_t *rows, const extent *e)
     const int letters = longest(&h.rows);
     const char *over = !e->places ? "variant and block" : e->blocks > 1 ? "block and size" : "variant and size";
     const double wide = fmax(LEAST_WIDTH, plot_text_width("m") * longest(&h.columns) + 12);
+    const double legend = plot_text_width("1.00x") + RAMP_WIDTH + plot_text_width(format_factor(h.most).text) + 12;
     canvas c;
 
     if (h.rows.count < 2 || h.columns.count < 2)
         return;
     c = plot_begin(plots, "sweep-map", title_of(first, over).text,
-                   (int)fmax(26 + 7 * letters + h.columns.count * wide, 320), h.rows.count * CELL + FOOT + 8, letters);
+                   (int)fmax(26 + 7 * letters + fmax(h.columns.count * wide, legend), 320),
+                   h.rows.count * CELL + FOOT + 8, letters);
     c.bottom = FOOT;
     plot_note_emulation(c.plot, first);
     plot_note(c.plot, e->places ? "colour: over the fastest of its column" : "colour: over the fastest");

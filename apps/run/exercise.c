@@ -182,9 +182,11 @@ static void prepare(exercise *e, bool random)
     prepare_keep(e, 0);
 }
 
-void exercise_prepare(exercise *e, const exercise_kind *kind, const common_options *common)
+void exercise_prepare(exercise *e, const exercise_kind *kind, const common_options *common, int64_t keep)
 {
     start(e, kind);
+    if (kind->keeps && keep)
+        *(integer_list *)e->own = (integer_list){.count = 1, .value = {keep}};
     e->common = *common;
     e->common.argument_count = 0;
     e->common.output = NULL;

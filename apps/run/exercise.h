@@ -18,9 +18,9 @@ int exercise_main(const exercise_kind *kind, int argc, char **argv);
 unsigned exercise_takes(const exercise_kind *kind);
 
 /* For commands that call an exercise's functions themselves: its inputs for `common` and its own defaults, planned,
- * with what is expected. The first input is random, in -1..1: the course's are mostly zeros, which hide the order of
- * sums. */
-void exercise_prepare(exercise *e, const exercise_kind *kind, const common_options *common);
+ * with what is expected. `keep`: singular values; 0: the exercise's own. The first input is random, in -1..1: the
+ * course's are mostly zeros, which hide the order of sums. */
+void exercise_prepare(exercise *e, const exercise_kind *kind, const common_options *common, int64_t keep);
 void exercise_free(exercise *e);
 
 /* ------------------------------------------------------------------------------------ for the exercises ---- */

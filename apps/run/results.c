@@ -28,7 +28,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 void result_list_free(result_list *results)
 {
@@ -342,12 +341,9 @@ static void show_precision(const measurement *m, double until)
 /* More than the ceiling is expected in a cache; elsewhere the ceiling is wrong. */
 static void explain_ceiling(const measurement *m, const json_t *row)
 {
-    const double most = m->device.host_memory ? (double)sysconf(_SC_LEVEL3_CACHE_SIZE) : 0;
-    const double cache = most > 0 ? most : 64 << 20;
-
     if (!(row_number(row, "percent_of_ceiling") > 105))
         return;
-    if (m->timing.bytes <= cache)
+    if (m->timing.bytes <= machine_caches_of(&m->device))
         text_print("%s %s: more than the ceiling, which is that of the memory: these %s stay in a cache\n",
                    m->device.resource, m->timing.variant, format_bytes(m->timing.bytes).text);
     else

@@ -19,12 +19,23 @@
 #include "view/row.h"
 #include "view/titles.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum { COUNTS = 3 };
+
+typedef struct taxonomy_options {
+    int64_t keep; /* 0: not given */
+} taxonomy_options;
+
+static const own_option own_options[] = {
+    {"keep", OPTION_INTEGER, offsetof(taxonomy_options, keep), "K", .help = "Singular values, of reconstruct",
+     .least = 1, .most = INT64_MAX, .letter = 'k', .also = "components"},
+    {0},
+};
 
 /* The keys of a step that are copied from its result. */
 static const char *const copied[] = {"resource", "flynn_class", "emulation", "kernel_s",
@@ -108,7 +119,8 @@ static void choose_backends(char *list, size_t size, char *no_gpu, size_t no_gpu
 }
 
 /* The exercise on all backends, in turns in one process. */
-static json_t *run_exercise(const exercise_kind *kind, const common_options *common, char *no_gpu, size_t size)
+static json_t *run_exercise(const exercise_kind *kind, const common_options *common, int64_t keep, char *no_gpu,
+                            size_t size)
 {
     common_options asked = *common;
     char list[512], *one = list;
@@ -124,6 +136,8 @@ static json_t *run_exercise(const exercise_kind *kind, const common_options *com
         asked.variant = "naive";
     }
     child_words_common(&words, exercise_takes(kind), &asked);
+    if (keep)
+        child_words_add(&words, "--keep=%" PRId64, keep);
     progress("%s on all backends", kind->name);
     document = child_document(&words, kind->name);
     progress_end();
@@ -276,11 +290,14 @@ static const char *last_resource(const json_t *steps)
 
 int command_taxonomy(int argc, char **argv)
 {
+    taxonomy_options own = {.keep = 0};
     const command_line line = {.name = "flynn taxonomy",
                                .arguments = "[EXERCISE]",
                                .most_arguments = 1,
                                .summary = summary,
                                .takes = TAKES_RUN | TAKES_JSON | TAKES_TABLE,
+                               .options = own_options,
+                               .own = &own,
                                .titles = TITLES_OF(taxonomy_step_columns, taxonomy_misd_columns)};
     json_t *taxonomy = json_new_object(), *document, *steps, *misd;
     const exercise_kind *kind;
@@ -299,10 +316,14 @@ int command_taxonomy(int argc, char **argv)
     }
     common.size = common.size ? common.size : kind->taxonomy_size;
     exercise_refuse(&common, kind);
+    if (!kind->keeps) {
+        option_refuse_own(&common, own_options, "keep", "of these exercises only reconstruct has singular values");
+        own.keep = 0; /* FLYNN_KEEP */
+    }
     if (common.has_dtype && !fl_dtype_is_float(common.dtype))
         option_fail("dtype", "the classes are shown in f32 and f64, not in %s", fl_dtype_name(common.dtype));
-    document = run_exercise(kind, &common, no_gpu, sizeof no_gpu);
-    exercise_prepare(&e, kind, &common);
+    document = run_exercise(kind, &common, own.keep, no_gpu, sizeof no_gpu);
+    exercise_prepare(&e, kind, &common, own.keep);
     steps = json_steps(&e, json_object_get(document, "results"));
     misd = misd_json(&e, last_resource(steps));
     json_put(taxonomy, "exercise", json_text(kind->name));

@@ -16,6 +16,7 @@ enum {
     NVML_POWER_BRAKE = 0x80,
     NVML_NO_ROOM = 7
 };
+enum { RSMI_NO_ROOM = 11 }; /* rocm_smi.h: RSMI_STATUS_INSUFFICIENT_SIZE */
 
 /* The functions of the two libraries as they are called here. dlsym's pointer is copied, because ISO C does not
  * convert it. */
@@ -31,6 +32,13 @@ typedef int rsmi_count_of(uint32_t *count);
 typedef int rsmi_place_of(uint32_t index, uint64_t *place);
 typedef int rsmi_heat_of(uint32_t index, uint32_t sensor, int metric, int64_t *millidegrees);
 typedef int rsmi_clock_of(uint32_t index, int domain, void *frequencies);
+typedef int rsmi_users_of(void *processes, uint32_t *count);
+typedef int rsmi_gpus_of(uint32_t process, uint32_t *indices, uint32_t *count);
+
+/* rocm-smi's words about a process: the first one is its number (rocm_smi.h, from ROCm 4.3 on). */
+typedef struct rsmi_process {
+    uint32_t number, rest[7];
+} rsmi_process;
 
 static symbol *find(void *library, const char *name)
 {
@@ -73,6 +81,8 @@ static bool open_amd(bench_gpu_clocks *c, const char *bus_id)
 
     c->clock = find(c->library, "rsmi_dev_gpu_clk_freq_get");
     c->heat = find(c->library, "rsmi_dev_temp_metric_get");
+    c->users = find(c->library, "rsmi_compute_process_info_get");
+    c->gpus = find(c->library, "rsmi_compute_process_gpus_get");
     c->shut_down = (plain *)find(c->library, "rsmi_shut_down");
     if (!init || !count_of || !place_of || !c->clock || !c->shut_down ||
         sscanf(bus_id, "%x:%x:%x.%x", &domain, &bus, &slot, &function) != 4 || ((rsmi_init_of *)init)(0) != 0)
@@ -143,17 +153,47 @@ static double celsius(const bench_gpu_clocks *c)
     return ((rsmi_heat_of *)c->heat)(c->index, 0, 0, &millidegrees) == 0 ? 1e-3 * (double)millidegrees : NAN;
 }
 
-/* Returns how many processes but this one compute on the GPU. Without room for a list NVML says how many there are, and
- * that they do not fit. */
-static double other_users(const bench_gpu_clocks *c)
+/* Returns how many processes compute on the GPU; NaN: not known. Without room for a list NVML says how many there are,
+ * and that they do not fit. */
+static double nvidia_users(const bench_gpu_clocks *c)
 {
     unsigned count = 0;
-    int status;
+    const int status = ((nvml_users_of *)c->users)(c->device, &count, NULL);
 
-    if (c->vendor != BENCH_VENDOR_NVIDIA || !c->users)
+    return status != 0 && status != NVML_NO_ROOM ? (double)NAN : count;
+}
+
+/* rocm-smi lists the processes of all GPUs; here the first 64. */
+static double amd_users(const bench_gpu_clocks *c)
+{
+    enum { MOST = 64 };
+    rsmi_process list[MOST];
+    uint32_t count = MOST, indices[MOST];
+    int status, users = 0;
+
+    if (!c->gpus)
         return NAN;
-    status = ((nvml_users_of *)c->users)(c->device, &count, NULL);
-    return status != 0 && status != NVML_NO_ROOM ? (double)NAN : count > 0 ? count - 1 : 0;
+    status = ((rsmi_users_of *)c->users)(list, &count);
+    if (status != 0 && status != RSMI_NO_ROOM)
+        return NAN;
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t its = MOST;
+        bool found = false;
+        if (((rsmi_gpus_of *)c->gpus)(list[i].number, indices, &its) != 0) /* it has ended meanwhile */
+            continue;
+        for (uint32_t k = 0; k < its && k < MOST; k++)
+            found = found || indices[k] == c->index;
+        users += found;
+    }
+    return users;
+}
+
+/* But this one, which is not looked for by its number: in a container it has another one. */
+static double other_users(const bench_gpu_clocks *c)
+{
+    const double all = !c->users ? (double)NAN : c->vendor == BENCH_VENDOR_NVIDIA ? nvidia_users(c) : amd_users(c);
+
+    return all > 0 ? all - 1 : all;
 }
 
 void bench_gpu_clocks_explain(const bench_gpu_clocks *c, char *text, size_t size)

@@ -21,6 +21,7 @@ typedef struct bench_gpu_clocks {
     void (*reasons)(void); /* NULL: no cause can be read */
     void (*heat)(void);    /* likewise no temperature */
     void (*users)(void);   /* likewise not how many processes compute on the GPU */
+    void (*gpus)(void);    /* of rocm-smi: on which GPUs a process computes; NULL: likewise */
     int (*shut_down)(void);
     double throttled, low, high; /* of the samples; NaN: none */
     double hottest;              /* in degrees Celsius; NaN: not known */

@@ -365,6 +365,20 @@ static fl_status run_group(fl_bench *b, size_t first, size_t end)
     return FL_OK;
 }
 
+/* Kernels and whole passes of a GPU are timed in passes of their own. Where something delayed the first ones alone, the
+ * kernel seems to take longer than the whole. */
+static bool contradicts_itself(const bench_work *w)
+{
+    const bench_samples *kernel = &w->samples[FL_BENCH_KERNEL], *total = &w->samples[FL_BENCH_TOTAL];
+    fl_bench_statistics k, t;
+
+    if (!w->apart || kernel->count == 0 || total->count == 0)
+        return false;
+    k = bench_statistics(kernel->s, kernel->count, w->sorted);
+    t = bench_statistics(total->s, total->count, w->sorted);
+    return isnan(k.low) || isnan(t.low) ? k.minimum > t.maximum : k.low > t.high;
+}
+
 /* What is not needed after the run goes back, also after a failure: a device's memory, and open libraries. */
 static void clean_up(const fl_bench *b, bench_work *w)
 {
@@ -380,6 +394,8 @@ static void clean_up(const fl_bench *b, bench_work *w)
                           sizeof w->why_disturbed);
     if (w->clocks.throttled > 0)
         bench_gpu_clocks_explain(&w->clocks, w->why_disturbed, sizeof w->why_disturbed);
+    if (!*w->why_disturbed && contradicts_itself(w))
+        snprintf(w->why_disturbed, sizeof w->why_disturbed, "the kernel's time exceeds the total; cause unknown");
     if (w->info.emulation)
         *w->why_disturbed = '\0'; /* its times say nothing, disturbed or not */
     if (!w->began && w->status == FL_OK) {

@@ -97,6 +97,62 @@ Test(machine, governor)
     cr_expect(strcmp(machine_governor(sys).text, "powersave") == 0, "'%s'", machine_governor(sys).text);
 }
 
+/* A cache of a processor: index<i>, as the kernel describes it. */
+static void put_cache(int processor, int i, int level, const char *size, const char *sharing)
+{
+    const char *const files[] = {"level", "size", "shared_cpu_list"};
+    char file[96], text[32];
+
+    snprintf(text, sizeof text, "%d\n", level);
+    for (int f = 0; f < 3; f++) {
+        snprintf(file, sizeof file, "devices/system/cpu/cpu%d/cache/index%d/%s", processor, i, files[f]);
+        put(file, f == 0 ? text : f == 1 ? size : sharing);
+    }
+}
+
+Test(machine, caches)
+{
+    cpu_set_t one, mine;
+    char alone[16];
+    int first = 0, count;
+
+    cr_expect(machine_caches(sys) == 0, "not known");
+    cr_assert(sched_getaffinity(0, sizeof mine, &mine) == 0);
+    count = CPU_COUNT(&mine);
+    while (!CPU_ISSET(first, &mine))
+        first++;
+    for (int i = 0; i < CPU_SETSIZE; i++) {
+        if (!CPU_ISSET(i, &mine))
+            continue;
+        snprintf(alone, sizeof alone, "%d\n", i);
+        put_cache(i, 0, 1, "48K\n", alone);
+        put_cache(i, 1, 1, "64K\n", alone);
+        put_cache(i, 2, 2, "2M\n", alone);
+        put_cache(i, 3, 3, "32768K\n", "0-1023\n");
+    }
+    cr_expect(machine_caches(sys) == 0x1p25, "%g: that of the highest level, once for all that share it",
+              machine_caches(sys));
+    for (int i = 0; i < CPU_SETSIZE; i++) {
+        if (!CPU_ISSET(i, &mine))
+            continue;
+        snprintf(alone, sizeof alone, "%d\n", i);
+        put_cache(i, 3, 3, "32768K\n", alone);
+    }
+    cr_expect(machine_caches(sys) == count * 0x1p25, "%g: each has one", machine_caches(sys));
+    CPU_ZERO(&one);
+    CPU_SET(first, &one);
+    cr_assert(sched_setaffinity(0, sizeof one, &one) == 0);
+    cr_expect(machine_caches(sys) == 0x1p25, "%g: those of the processors that may be used", machine_caches(sys));
+}
+
+Test(machine, caches_of_a_gpu)
+{
+    const fl_device_info large = {.memory_bytes = (int64_t)80 << 30}, small = {.memory_bytes = (int64_t)4 << 30};
+
+    cr_expect(machine_caches_of(&large) == 0x1p28);
+    cr_expect(machine_caches_of(&small) == 0x1p26);
+}
+
 /* A rank on a GPU of NUMA node 1, which has the processors 4 to 7. */
 static rank_place on_gpu(const char *bus_id, int first, int last)
 {

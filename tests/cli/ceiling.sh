@@ -4,6 +4,7 @@
 # shellcheck source=harness.sh
 . "$(dirname "$0")/harness.sh"
 small=(--size=1000000 --repeat=3)
+with_caches 32K 512K # smaller than these arrays
 
 ok "a first exercise" convolve --size=64 --backend=serial --json --repeat=1
 check "no ceiling yet" json "$work/out" 'd["results"][0]["percent_of_ceiling"] is None'
@@ -56,6 +57,33 @@ FLYNN_CC=/none FLYNN_CACHE=off ok "without a compiler" ceiling --backend=serial 
 check "what it needs is left out" json "$work/out" '[q["key"] for q in d["ceilings"][0]["quantities"]] == ["copy", "dot", "f32", "f64", "launch",
     "launch_and_wait"]'
 check "and said" test "$(grep -cE '^flynn ceiling: serial: (mul|add|triad), f64: .* is not measured: .*/none' "$work/err")" = 3
+
+# Arrays that may stay in the caches do not show the memory.
+if [ ${#machine[@]} -gt 0 ]; then
+    check "arrays that are larger than the caches are not refused" test "$(grep -c 'may stay in the caches' "$work/err")" = 0
+    "$PYTHON" -c 'import json, sys
+d = json.load(open(sys.argv[1]))
+for c in d.values(): c.update(copy_bytes_per_s=12e9, f32_flops_per_s=1.0)
+json.dump(d, open(sys.argv[1], "w"))' "$work/cache/ceilings.json"
+    serial='next(v for k, v in d.items() if "/serial/" in k)'
+    with_caches 32K 1M 2M
+    ok "within the caches" ceiling --backend=serial "${small[@]}" --json
+    check "is said, with a size that is not" grep -qxF "flynn ceiling: serial: copy on the device: arrays of 977 KiB may stay in the caches, \
+which have up to 2.00 MiB: it is not kept; --size=4Mi shows the memory" "$work/err"
+    check "its copy is not worth keeping" json "$work/out" '[q["steady"] for q in d["ceilings"][0]["quantities"] if q["key"] == "copy"] == [False]'
+    check "the copy that was kept before stays" json "$work/cache/ceilings.json" "$serial['copy_bytes_per_s'] == 12e9"
+    check "the multiply-adds, which need no memory, are renewed or noisy" json "$work/cache/ceilings.json" "$serial['f32_flops_per_s'] > 1 or
+        $(grep -c 'f32.* is not kept\|neither is kept' "$work/err") == 1"
+    with_caches 32K
+    ok "the size of a cache and a byte" ceiling --backend=serial --size=32769 --repeat=1
+    check "is larger" test "$(grep -c 'may stay in the caches' "$work/err")" = 0
+    ok "the size of a cache" ceiling --backend=serial --size=32Ki --repeat=1
+    check "is within" grep -q 'may stay in the caches, which have up to 32.0 KiB: it is not kept; --size=1Mi ' "$work/err"
+    with_caches
+    ok "caches that are not known" ceiling --backend=serial "${small[@]}"
+    check "have up to 64 MiB" grep -q 'which have up to 64.0 MiB: it is not kept; --size=128Mi shows the memory$' "$work/err"
+    with_caches 32K 512K
+fi
 
 echo 'not JSON' >"$work/cache/ceilings.json"
 ok "a broken file counts as none" convolve --size=64 --backend=serial --json --repeat=1

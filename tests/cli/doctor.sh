@@ -115,7 +115,9 @@ check "one processor, one thread" has ok omp "1 thread, one for each processor"
 
 # Ceilings.
 check "not measured yet" has advice serial "its ceiling was not measured"
+with_caches 32K
 ok "measured" ceiling --backend=serial --size=100000 --repeat=1
+machine=()
 if grep -q "copy on the device: .*it is not kept" "$work/err"; then # another program disturbed it
     run doctor --root=bare --json
     check "measured, not kept" has advice serial "its ceiling was not measured"

@@ -77,6 +77,23 @@ on_machine() {
     [ -z "${FLYNN_TEST_MACHINE:-}" ] || machine=(env "TEST_MACHINE=$1" "LD_PRELOAD=$FLYNN_TEST_MACHINE")
 }
 
+# with_caches BYTES...: from now on /sys says that the processors share these caches, of the levels 1, 2 and so on; nothing else
+# of it is there. Where the library cannot be loaded (with a sanitizer) the machine's own caches count.
+with_caches() {
+    local cpu level cache
+    rm -rf "$work/sys"
+    for ((cpu = 0; cpu < $(getconf _NPROCESSORS_CONF); cpu++)); do
+        for ((level = 1; level <= $#; level++)); do
+            cache=$work/sys/devices/system/cpu/cpu$cpu/cache/index$((level - 1))
+            mkdir -p "$cache"
+            echo $level >"$cache/level"
+            echo "${!level}" >"$cache/size"
+            echo 0-1023 >"$cache/shared_cpu_list"
+        done
+    done
+    [ -z "${FLYNN_TEST_MACHINE:-}" ] || machine=(env "TEST_SYS=$work/sys" "LD_PRELOAD=$FLYNN_TEST_MACHINE")
+}
+
 # run ARGUMENT...: the command, with its exit code in $status and its output in $work/out and $work/err.
 run() {
     last=("$@")

@@ -23,6 +23,8 @@ export FLYNN_MIN_TIME=0.01
 ask fixtures . >"$work/check"
 cp grey8.png image.png
 cp grey8.png photo.jpg
+mkdir pictures
+cp grey8.png pictures
 printf '3\n1\n2\n' | tee x.csv >x.txt
 cp line.npy 'two words.npy'
 for name in a b; do
@@ -116,6 +118,8 @@ compare sort --size=1k -b serial --columns=spraed | flynn compare sort --size=1k
 sweep sort --size=1k -b serial --columns=kernel,totl | flynn sweep sort --size=1k -b serial --columns=kernel,total
 laws sort --threads=1,2 --size=1k --columns=amdahl | flynn laws sort --threads=1,2 --size=1k --columns=Amdahl
 list --columns=wat                  | flynn list --columns=what
+svd pictures -b serial --keep=2     | flynn batch pictures -b serial --keep=2
+svd pictures -o low.png -k 2 -b serial | flynn batch pictures --output-dir=out -k 2 -b serial
 kernel add.hip 0:100 out 100
 compare a.json b.json               | flynn compare --against=a.json b.json
 info omp

@@ -85,7 +85,7 @@ check "and can be recomputed" "$PYTHON" recompute.py edge.json
 ok "primes have another option" laws primes --threads=1,2,3,4 --size=1000 "${quick[@]}" --json
 ok "the table" laws increment --threads=1,2,3,4 --size=1000 "${quick[@]}"
 check "a row for each" test "$(grep -cE '^(strong|weak) +[0-9]' "$work/out")" = 8
-check "a line for each law" test "$(grep -cE '^(Amdahl|Gustafson): f = [0-9.]+ \+- ' "$work/out")" = 2
+check "a line for each law" test "$(grep -cE '^(Amdahl|Gustafson): serial fraction f = [0-9.]+ \+- ' "$work/out")" = 2
 ok "a file beside the table" laws increment --threads=1,2,3,4 --size=1000 "${quick[@]}" --json=file.json
 check "both" test -s file.json -a -s "$work/out"
 

@@ -222,12 +222,26 @@ if [ -d "$FLYNN_TEST_FAULTS/hip-nvidia" ]; then
     check "one remark" test "$(grep -c "$others" "$work/err")" = 1
     ok "a report of it" report gpu.json -o gpu.html
     check "shows them" test "$(grep -coE 'clock, MHz</dt><dd>1980<|temperature, C</dt><dd>87<|processes on the gpu</dt><dd>2<' gpu.html)" -ge 1
+    if [ ${#machine[@]} -gt 0 ]; then
+        on_machine busy
+        nvidia ok "a GPU in a busy machine" sort --size=1000 --backend=hip-nvidia,serial "${quick[@]}" --json
+        check "of which other programs on the processors are not blamed" json "$work/out" '[(r["backend"], (r["disturbed"] or "").startswith("other programs"))
+            for r in d["results"]] == [("hip-nvidia", False), ("serial", True)]'
+        on_machine quiet
+    fi
     nvidia ok "its ceilings" ceiling --size=1000 --backend=hip-nvidia --repeat=1 --json=gpu.json
     check "their document" json gpu.json "$state == [1980, 87, False, 2] and d['machine']['gpu']"
     check "and the table's last lines" grep -qE '^hip-nvidia:0: .*, 1980 MHz, 87 C$' "$work/out"
     FLYNN_PLUGIN_PATH=$FLYNN_TEST_FAULTS/hip-nvidia LD_LIBRARY_PATH='' run "${run_sort[@]}" --json=gpu.json
     [ -e /usr/lib/x86_64-linux-gnu/libnvidia-ml.so.1 ] || check "without the library nothing is known" json gpu.json "$state == [None] * 4"
     check "and nothing is said" test "$(grep -c "$others" "$work/err")" = 0
+fi
+# The same of AMD's GPU and rocm-smi's library, which does not say whether a GPU is throttled.
+if [ -d "$FLYNN_TEST_FAULTS/hip-amd" ]; then
+    FLYNN_PLUGIN_PATH=$FLYNN_TEST_FAULTS/hip-amd LD_LIBRARY_PATH=$FLYNN_TEST_FAULTS/rocm-smi \
+        ok "AMD's GPU" sort --size=1000 --backend=hip-amd "${quick[@]}" --json=amd.json
+    check "its clock, temperature and other processes" json amd.json "$state == [1980, 71, None, 2] and d['machine']['gpu']"
+    check "a remark on other processes" test "$(grep -c "^flynn sort: .*: $others" "$work/err")" = 1
 fi
 ok "no GPU" sort --size=1000 "${quick[@]}" --json
 check "of which nothing is known" json "$work/out" 'all(d["machine"][k] is None for k in d["machine"] if k.startswith("gpu"))'

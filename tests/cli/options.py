@@ -786,6 +786,12 @@ def laws_keep(_):
              "the ranks")
 
 
+def taxonomy_keep(_):
+    found = [document("taxonomy", "reconstruct", *SERIAL, "--size=64", *QUICK, f"--keep={k}") for k in (3, 4)]
+    is_equal([{r["singular_values"] for r in d["results"]} for d in found], [{3}, {4}], "the ranks")
+    differ(*([a["check"]["worst_expected"] for a in d["taxonomy"]["misd"]["answers"]] for d in found), "the answers of the variants")
+
+
 def shown_by_report(option, name):
     def show(_):
         path = pathlib.Path(name)
@@ -962,6 +968,7 @@ OWN = {
     ("laws", "batch"): laws_batch,
     ("laws", "ranks"): laws_ranks,
     ("laws", "keep"): laws_keep,
+    ("taxonomy", "keep"): taxonomy_keep,
     ("doctor", "root"): root,
     ("doctor", "bundle"): bundle,
     ("doctor", "class"): lambda c: differ(*(len(Run([c, *more]).out.splitlines()) == 1 for more in ((), ("--class",))), "one line"),
@@ -1079,6 +1086,7 @@ VOID = [
     ("laws sort --keep=3", "keep"),
     ("laws --backend=omp --batch=1,2,3,4", "batch"),
     ("taxonomy map --block=8x8", "block"),
+    ("taxonomy map --keep=3", "keep"),
     *((f"{c} --max-memory=1G", "max-memory") for c in INPUTS if c != "show"),
 ]
 

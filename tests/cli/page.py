@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The page of flynn report in a browser, at 390, 1280 and 1920 pixels, light and dark: no row of a table and no plot is cut
+"""The page of flynn report in a browser, at 390, 1280, 1500 and 1920 pixels, light and dark: no row of a table and no plot is cut
 off at 1280 pixels and above, no text lies on another one, text and whiskers can be seen on what is behind them, an emulation
 is labelled and sets no scale, and nothing is loaded. On a phone tables scroll in their own box and the page does not; their
 first column stays, and the comparison shows its times before it is scrolled. On paper no heading is the last of its page.
@@ -22,7 +22,7 @@ import zlib
 
 FLYNN = os.environ["FLYNN"]
 SAVED = pathlib.Path(os.environ["FLYNN_SOURCE"]) / "tests/data/saved"
-WIDTHS = [390, 1280, 1920]
+WIDTHS = [390, 1280, 1500, 1920]
 failed = passed = 0
 
 
@@ -270,6 +270,26 @@ def make_documents():
             "variants.json", *(str(SAVED / name) for name in ("laws-hip.json", "laws-omp.json", "slice.json"))]
 
 
+def make_kernels():
+    """Own kernels with numbers and blocks, as on a GPU: the most columns, with long numbers. False: hip-cpu cannot run here."""
+    kernel = f"{os.environ['FLYNN_SOURCE']}/docs/kernels/reconstruct.hip"
+    words = ("compare", "kernel", kernel, "random:{m}x9", "random:9", "random:9x{m}", "out={m}x{m}", "{m}", "{m}", "9", "--let=m=20,30",
+             "--block=4x4,8x8", "--flops=2*m*m*9", "--backend=hip-cpu", "--repeat=2", "--warmup=0", "--quiet", "--json=kernels.json")
+    if subprocess.run([FLYNN, "info", "hip-cpu"], capture_output=True, check=False).returncode != 0:
+        return False
+    flynn(*words)
+    kernels = load("kernels.json")
+    for i, row in enumerate(kernels["results"]):
+        row.update(emulation=False, backend="hip-nvidia", resource="hip-nvidia:0", n=1000, cold_s=0.123, gflops=12345.6, spread=123.4, h2d_s=1.23e-4,
+                   d2h_s=1.23e-4, percent_of_ceiling=97.1, speed_up=0.000735, speed_up_with_copies=0.000735, relative=12.3, place=i + 1,
+                   variant="reconstruct_tiled")
+        row["check"]["ok"] = True
+        if i % 2 == 0:
+            row.update(disturbed="the GPU lowered its clock for power or heat", speed_up_disturbed=True)
+    save("kernels.json", kernels)
+    return True
+
+
 PARTS = """(() => { const section = title => [...document.querySelectorAll('section')].find(s => s.querySelector('h2').textContent == title)
 const bars = svg => [...svg.querySelectorAll('polygon')].filter(p => { const c = p.getAttribute('fill') || ''
     return /47, *126, *216|217, *115, *13|128, *128, *128|180, *180, *180/.test(c) })
@@ -294,6 +314,8 @@ def main():
         os.environ["FLYNN_CACHE"] = work
         flynn("report", *make_documents(), "-o", "page.html")
         flynn("report", "edges.json", "-o", "edges.html")
+        if make_kernels():
+            flynn("report", "kernels.json", "-o", "kernels.html")
         shown = Browser(browser, os.path.join(work, "profile"))
         try:
             look(shown, pictures)
@@ -342,6 +364,12 @@ def look(shown, pictures):
     check("taxonomy", [text for text in ("MISD", "imitated", "hip-cpu:0", "what makes it so") if text not in parts["taxonomy"]])
     shown.show("edges.html", 1280, "light")
     check("no label of an axis is beyond its plot", shown.value(MEASURE)["onto"])
+    for width in WIDTHS if os.path.exists("kernels.html") else ():
+        shown.show("kernels.html", width, "light")
+        found = shown.value(MEASURE)
+        check(f"own kernels, {width} pixels", found["page"] + found["spilt"] + found["onto"] + (found["cut"] if width >= 1280 else []))
+        columns = shown.value("document.querySelectorAll('.scroll[aria-label=Comparison] thead th').length")
+        check("their table has the most columns", [] if columns >= 22 else [columns])
     # What these measures would find: a table that is too wide, a cell's text beyond it, one text on another, a picture from elsewhere.
     shown.show("page.html", 1280, "light")
     shown.value("""document.querySelector('table').style.width = '3000px'

@@ -150,6 +150,7 @@ check "plots as SVG" "$PYTHON" -c '
 import glob, xml.dom.minidom
 files = glob.glob("plots/*.svg")
 assert len(files) >= 6 and all(xml.dom.minidom.parse(f).documentElement.tagName == "svg" for f in files), files'
+check "which have colours for a dark screen" test "$(grep -l '<style>@media (prefers-color-scheme:dark)' plots/*.svg | wc -l)" = "$(ls plots/*.svg | wc -l)"
 check "plots as PNG" test "$(head -qc 8 plots/*.png | grep -ac PNG)" -ge 6
 svg=(plots/*.svg) png=(plots/*.png)
 check "as many of each" test "${#svg[@]}" = "${#png[@]}"

@@ -75,6 +75,12 @@ def check(title, good, text=""):
         print(f"FAILED: {title}\n{text}")
 
 
+def six_backends():
+    """The variable that shows two GPUs that are none next to the plugins of this build; nothing, without hip-cpu."""
+    gpus = [f"{FAULTS}/{name}" for name in ("hip-nvidia", "hip-amd") if os.path.isdir(f"{FAULTS}/{name}")]
+    return {"FLYNN_PLUGIN_PATH": ":".join(gpus)} if gpus else {}
+
+
 def titles(text):
     return next((line for line in COLOUR.sub("", text).splitlines() if line.startswith(("backend", "exercise", "scaling", "operation", "Flynn class"))), "")
 
@@ -116,8 +122,14 @@ def main():
         check(f"only columns that are there are explained: {words}", line.startswith(legend) and bool(line) == bool(legend), text)
     check("40 columns keep what counts", narrowest[0] == "backend" and {"kernel", "check"} < set(narrowest), str(narrowest))
     for command in ("doctor", "list", "info"):
-        told = on_terminal([command], 80).splitlines()
-        check(f"{command} fits a screen", len(told) <= 24 and max(map(len, told)) <= 80, "\n".join(told))
+        for where, more in (("six backends that can run", six_backends()), ("those of this build", {})):
+            told = on_terminal([command], 80, more).splitlines()
+            check(f"{command} fits a screen, {where}", len(told) <= 24 and max(map(len, told)) <= 80, "\n".join(told))
+            if more and command == "info":
+                can = [line.split(":")[0] for line in told if re.match("[a-z-]+: can run here", line)]
+                check("there are six", sorted(can) == ["hip-amd", "hip-cpu", "hip-nvidia", "omp", "serial", "simd"], "\n".join(told))
+    wide = [line for line in redirected(["--help"]).splitlines() if len(line) > 80]
+    check("flynn --help fits 80 columns", not wide, "\n".join(wide))
     can = ["can run here" in line for line in told if re.match("[a-z-]+: can(not)? run here", line)]
     check("good news first", can == sorted(can, reverse=True) and can[0] and "can run here" in told[1], "\n".join(told))
     picked = ["--columns=backend,kernel,place"]

@@ -63,6 +63,8 @@ shown "taxonomy" "convolve on all backends"
 cp "$slice" copy.png
 on_terminal batch --backend=serial "$slice" copy.png --keep=4 --output-dir=out
 shown "batch" "1 of 2" "2 of 2"
+on_terminal batch --backend=serial --synthetic=300x40x40 --keep=4 --pipeline=one-by-one,full
+shown "batch of generated matrices" "one-by-one: 300 matrices" "full: 300 matrices"
 on_terminal sort --backend=serial --variant=none --size=1000
 check "a message takes its place" grep -qF "${erase}serial: first pass ...${erase}flynn sort: 'none' is not a variant" "$work/err"
 
@@ -114,7 +116,7 @@ check "sweep: the first one" json stopped.json '[r["variant"] for r in d["result
 interrupted "laws" "3 of 4" laws sort --backend=omp --threads=1,2,3 --size=4M --repeat=3
 check "laws: all strong points, one weak" json stopped.json 'len(d["laws"]["strong"]) == 3 and len(d["laws"]["weak"]) == 1 and
     d["stopped"]["not_run"] == ["weak scaling, n = 2", "weak scaling, n = 3"]'
-check "laws: Amdahl's law is fitted" grep -q '^Amdahl: f = ' "$work/out"
+check "laws: Amdahl's law is fitted" grep -q '^Amdahl: serial fraction f = ' "$work/out"
 check "laws: Gustafson's is not" grep -q '^Gustafson: not fitted: 1 point of weak scaling' "$work/out"
 mkdir many
 for ((i = 0; i < 60; i++)); do cp "$slice" many/$i.png; done

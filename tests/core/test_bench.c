@@ -428,6 +428,42 @@ Test(bench, a_team_waits_and_takes_the_slowest, .timeout = 60)
     fl_bench_free(bench);
 }
 
+/* After two calls every second one is in a pass between events: of a kernel, and not of the whole. */
+static fl_status slow_kernel(void *user, const fl_run *run)
+{
+    int *calls = user;
+
+    (void)run;
+    wait_s((*calls)++ % 2 ? 1e-4 : 0.15);
+    return FL_OK;
+}
+
+Test(bench, a_kernel_longer_than_the_whole_is_disturbed, .timeout = 60)
+{
+    fl_bench_result r;
+    fl_device *device;
+    fl_bench *bench;
+
+    for (int shift = 0; shift < 2; shift++) { /* 1: the whole is longer, as it should be */
+        for (int passes = 2; passes <= 9; passes += 7) {
+            int calls = shift;
+            setenv("FLYNN_PLUGIN_PATH", FLYNN_TEST_FAULTS "/false-gpu", 1);
+            if (fl_device_open("false-gpu", &device) != FL_OK)
+                cr_skip_test("there is no hip-cpu: %s", fl_last_error());
+            must(fl_bench_create(&(fl_bench_plan){.repeat = passes, .rounds = 1}, &bench));
+            must(fl_bench_add(
+                bench, &(fl_bench_case){
+                           .name = "slow", .device = device, .call = slow_kernel, .user = &calls, .launches = 1}));
+            must(fl_bench_run(bench));
+            must(fl_bench_result_get(bench, 0, &r));
+            cr_expect_eq(r.kernel_s > r.total_s, shift == 0, "%g, %g", r.kernel_s, r.total_s);
+            cr_expect_str_eq(r.disturbed, shift == 0 ? "the kernel's time exceeds the total; cause unknown" : "");
+            fl_bench_free(bench);
+            fl_device_close(device);
+        }
+    }
+}
+
 /* --------------------------------------------------------------------------------------------------- flush ---- */
 
 /* A chain of lines in random order: each step waits for the memory, unless a cache has it. */

@@ -46,7 +46,7 @@ static void expect_falling(bench_vendor vendor, bool says_why)
     snprintf(text, sizeof text, "hot");
     bench_gpu_clocks_explain(&c, text, sizeof text);
     cr_expect_str_eq(text, vendor == BENCH_VENDOR_NVIDIA ? "hot; it is at 87 C; 2 other processes compute on it"
-                                                         : "hot; it is at 71 C");
+                                                         : "hot; it is at 71 C; 2 other processes compute on it");
     snprintf(text, sizeof text, "hot");
     bench_gpu_clocks_explain(&c, text, 12);
     cr_expect_str_eq(text, "hot; it is ");

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """The documentation hangs together: every relative link in README.md, BENCHMARKS.md and docs/ leads to something that is there
 and its #part to a heading, every page of an exercise is in the index, and every command of `flynn --help` that is an exercise has a page.
-Every file in docs/images is on a page, which has the command that draws a .png (`make pictures`).
+Every file in docs/images is on a page, which has the command that draws a .png (`make pictures`); each .svg has colours for a dark screen.
 CHANGELOG.md and CITATION.cff are of this version, with one date or none. Actions in workflows are named by a commit, with the
 release in a comment.
 
@@ -79,6 +79,8 @@ def pictures(pages):
             yield f"no page shows docs/images/{picture.name}"
         elif picture.suffix == ".png" and not re.search(rf"--(png|screenshot)={re.escape(picture.name)}\b", text):
             yield f"docs/images/{picture.name}: its page has no command that draws it (--png={picture.name})"
+        elif picture.suffix == ".svg" and not re.search(r"prefers-color-scheme: ?dark", picture.read_text(encoding="utf-8")):
+            yield f"docs/images/{picture.name} has no colours for a dark screen"
 
 
 def first(pattern, file):

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""lessons.py [--form] [PAGE...]: what a learner copies from the pages in docs/courses, docs/learn and docs/teaching does what they show.
+"""lessons.py [--form | --changed] [PAGE...]: what a learner copies from the pages in docs/courses, docs/learn and docs/teaching does what they show.
 
 All commands of a page run in one empty folder, in its order, by bash, with a cache folder of their own. A command (shown.py) prints
 what is shown below it: the same words and numbers, stdout and stderr together; a line `...` alone is any lines. Nothing below it: it
@@ -14,7 +14,7 @@ The form of pages: no more than LINES lines; a question (QUESTION) has a folded 
 numbered; a drawing has a title, a description, colours for dark mode, and a text in its place; a claim of how many rows work (CLAIM) is true;
 what a sentence or a table calls `flynn COMMAND --option` is a command, and that option one of it.
 A page of a course has the PARTS, and at least STEPS steps with a command's output and a question whose answer is checked by a command.
---form: this alone, without the commands.
+--form: this alone, without the commands. --changed: only the pages that git's last commit changed, or nobody committed yet.
 
 The script is tried first: on small pages with one fault each, which it must find (FAULTS).
 FLYNN_SOURCE and FLYNN name the source folder and the command; by themselves: this one, and its build/bin/flynn.
@@ -28,7 +28,7 @@ import sys
 import tempfile
 import time
 
-from shown import ENVIRONMENT, FASTEST, NOISE, NOT_HERE, SOURCE, commands, fenced, pattern, run
+from shown import ENVIRONMENT, FASTEST, NOISE, NOT_HERE, SOURCE, changed, commands, fenced, pattern, run
 
 LINES, DRAWING_LINES, STEPS, SECONDS = 250, 80, 8, 300
 FOLDERS = ("courses", "learn", "teaching")
@@ -342,9 +342,10 @@ def silently(function):
 
 def main():
     words = sys.argv[1:]
-    form_alone = words[:1] == ["--form"]
-    pages = [pathlib.Path(word).resolve() for word in words[form_alone:]] or sorted(
+    form_alone, changed_alone = words[:1] == ["--form"], words[:1] == ["--changed"]
+    pages = [pathlib.Path(word).resolve() for word in words[form_alone or changed_alone:]] or sorted(
         page for name in FOLDERS for page in (SOURCE / "docs" / name).glob("*.md"))
+    pages = changed(pages) if changed_alone else pages
     failed, ran = silently(faults_that_are_missed), 0
     for why in failed:
         print(f"FAILED  lessons.py: {why}")

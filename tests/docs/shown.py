@@ -19,7 +19,7 @@ FENCE = re.compile(r"(```|~~~)")
 # Lines that the moment decides, numbers replaced by #: who is the fastest, and what is said on a busy machine.
 FASTEST = (r"\S+(?: \S+)?(?:, block \S+)? (?:is|was) the fastest(?: of those that are steady)?(?: by the kernel| with the copies)?: # (?:\+- # )?times as fast as ",
            "no clear winner", "too noisy to say which is the fastest: ", "noisy, and not ranked: ", "with the copies it is, too: ",
-           "fastest(?: kernel| with the copies)?: ", "# % of the # s of ", "(?:strong|weak) scaling: (?:# threads (?:are the fastest|get the most done), # \\+- # times|"
+           "fastest(?: kernel| with the copies)?: ", "# % of the # s of ", "(?:strong|weak) scaling: (?:# threads (?:are the fastest|get the most done), (?:# \\+- )?# times|"
            "no number of threads (?:is|gets) |too noisy to say how it grows)", "the busiest is ")
 NOISE = ("do not trust its times", "is not kept; measure it again", "noisy", "auto took")
 
@@ -62,6 +62,37 @@ def commands(lines):
         found.append(Command(text, match[1], start, number, shown))
         number += len(shown)
     return found
+
+
+def listed(lines):
+    """The commands of flynn that stand in lists: indented lines without "$ ". Forms such as `flynn laws [EXERCISE]` and messages
+    are none."""
+    hidden, found, number = fenced(lines), [], 0
+    of_commands = {n for command in commands(lines) for n in range(command.start, command.number + len(command.shown))}
+    while number < len(lines):
+        match, start = re.match(r"( {4,})(flynn (?!\S*:).*)", lines[number]), number
+        text = match[2].rstrip() if match else ""
+        number += 1
+        if not match or hidden[start] or start in of_commands or re.search(r"\[[A-Z-]|\.\.\.", text):
+            continue
+        while text.endswith("\\") and number < len(lines):
+            text = text[:-1].rstrip() + " " + lines[number].strip()
+            number += 1
+        found.append(Command(text, match[1], start, number, []))
+    return found
+
+
+def changed(pages):
+    """Those of the pages that differ from git's last commit but one: a commit's, and those that are not committed. All of them
+    are as they were where there is no git."""
+    names = set()
+    for words in (["diff", "--name-only", "HEAD^"], ["diff", "--name-only", "HEAD"], ["ls-files", "--others", "--exclude-standard"]):
+        try:
+            told = subprocess.run(["git", "-C", SOURCE, *words, "--", "*.md"], capture_output=True, text=True, check=False)
+        except FileNotFoundError:
+            return []
+        names.update(told.stdout.split("\n") if told.returncode == 0 else ())
+    return [page for page in pages if str(page.relative_to(SOURCE)) in names]
 
 
 def pattern(line):

@@ -2,8 +2,8 @@
  *
  * The plugin `hip-cpu` under a name of its own and as no emulation, so that its results are ranked as a GPU's are; and
  * with registers, spills and occupancy for a user's kernel: 32 registers, 8 bytes, and room for 4 blocks among 2048
- * threads. FALSE_GPU_BUS_ID is its place on the PCI bus. With NVIDIA it is called hip-nvidia, has all operations, and is
- * the GPU that the false NVML knows.
+ * threads. FALSE_GPU_BUS_ID is its place on the PCI bus. With VENDORS, which is its name then, it has all operations,
+ * and is the GPU that the false libraries of the vendors know.
  */
 #include "serial_inside.h"
 
@@ -37,7 +37,7 @@ static fl_status wrap(fl_plugin_device *device)
             kernel_row = device->rows[i];
     run_kernel = kernel_row.run;
     kernel_row.run = run;
-#ifdef NVIDIA
+#ifdef VENDORS
     snprintf(device->info.bus_id, sizeof device->info.bus_id, "0000:3b:00.0");
 #else
     device->rows = &kernel_row;
@@ -52,8 +52,8 @@ static fl_status wrap(fl_plugin_device *device)
     return FL_OK;
 }
 
-#ifdef NVIDIA
-SERIAL_INSIDE("hip-nvidia", wrap)
+#ifdef VENDORS
+SERIAL_INSIDE(VENDORS, wrap)
 #else
 SERIAL_INSIDE("false-gpu", wrap)
 #endif

@@ -67,6 +67,39 @@ EXPORT int rsmi_dev_temp_metric_get(uint32_t index, uint32_t sensor, int metric,
     *millidegrees = 71000;
     return is_open && index == 2 && sensor == 0 && metric == 0 ? 0 : 1;
 }
+
+/* The numbers 11, 12 and 13 compute on the GPU, 14 on another one, and 15 has ended. With OLDER there is no room for more. */
+EXPORT int rsmi_compute_process_info_get(void *processes, uint32_t *count)
+{
+    struct {
+        uint32_t number, pasid;
+        uint64_t memory, dma;
+        uint32_t occupancy;
+    } list[5];
+
+    memset(list, 0, sizeof list);
+    for (uint32_t i = 0; i < 5; i++)
+        list[i].number = 11 + i;
+    if (!is_open || *count < 5)
+        return 1;
+    *count = 5;
+    memcpy(processes, list, sizeof list);
+#ifdef OLDER
+    return 11;
+#else
+    return 0;
+#endif
+}
+
+EXPORT int rsmi_compute_process_gpus_get(uint32_t process, uint32_t *indices, uint32_t *count)
+{
+    if (!is_open || process == 15 || *count < 2)
+        return 1;
+    *count = process == 12 ? 2 : 1;
+    indices[0] = process > 13 ? 1 : process == 12 ? 0 : 2;
+    indices[1] = 2;
+    return 0;
+}
 #else
 static int gpu;
 

@@ -233,7 +233,8 @@ typedef struct fl_bench_result {
     const char *resource;   /* "omp:2:v3"; "host" for a function of the host */
     const char *message;    /* why the case was left out, or failed, or has no timed pass; "" */
     const char *disturbed;  /* what disturbed the timed passes: preemptions, waiting for a processor, other virtual
-                             * machines or load; on a GPU throttling alone. "": nothing was found */
+                             * machines or load; on a GPU throttling, or a kernel that is longer than the whole. "":
+                             * nothing was found */
     const fl_timing *first; /* of the first pass: variant, block, bytes, flops */
     fl_status status;       /* FL_OK, or why the case was left out or failed */
     int passes, launches;   /* timed passes; calls between two events, or in a pass in host memory */
