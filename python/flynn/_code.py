@@ -87,9 +87,30 @@ class Vectorized:
             raise ArgumentError(f"argument {i + 1} is {x}, which does not fit into {dtype}")
         return on.array(np.asarray(x, dtype))
 
+    @staticmethod
+    def _guarded(source: str, codes: Any, count: int) -> str:
+        """The text with 0 for an integer that is divided by 0; what the library does not read stays as it is, so that its error shows the user's text."""
+        info, log = _c.fl_function_info(), ctypes.create_string_buffer(LOG)
+        if "/" not in source and "%" not in source or _c.fl_function_read_sized(text("source", source), b"", codes, count, log, LOG, ctypes.byref(info),
+                                                                                ctypes.sizeof(info)):
+            return source
+        from . import _divide
+        return _divide.of_text(source) if codes is None else _divide.of_expression(source, info.result >= _c.FL_F32)
+
+    @staticmethod
+    def _create(on: Device, source: str, written: str, shown: str, codes: Any, count: int) -> ctypes.c_void_p:
+        """C's function of a text, which is what the user has `written` or made of it."""
+        handle, log = ctypes.c_void_p(), ctypes.create_string_buffer(LOG)
+        status = _c.fl_function_create(on._handle or on._gone(), text("source", source), shown.encode(), codes, count, log, LOG, handle)
+        if status == _c.FL_E_SOURCE and source != written:
+            Vectorized._create(on, written, written, shown, codes, count)  # its error shows the user's text
+            raise SourceError(f"{shown}: a division of integers by 0 cannot be made 0 here; write it as b ? a / b : 0, or divide real numbers", log.value.decode())
+        if status:
+            fail(status, log.value)
+        return handle
+
     def _compile(self, on: Device, dtypes: Sequence[np.dtype[Any]]) -> Tuple[int, np.dtype[Any]]:
         """Compiles the function for a device and dtypes. SourceError, UnavailableError (no compiler), UnsupportedError."""
-        from . import _translate
         key = (on, *[dtype.num for dtype in dtypes])
         with self._lock:
             if key in self._compiled:
@@ -102,18 +123,7 @@ class Vectorized:
                 source, shown = str(self.source), "the function"
                 if "{" in source:
                     codes, count = None, 0
-                elif _translate.divides_integers(source, dtypes):
-                    info, log = _c.fl_function_info(), ctypes.create_string_buffer(LOG)
-                    status = _c.fl_function_read_sized(source.encode(), shown.encode(), codes, count, log, LOG, ctypes.byref(info), ctypes.sizeof(info))
-                    if status:
-                        fail(status, log.value)
-                    guarded = _translate.guarded(source, dtypes, DTYPES[info.result]) if info.result < _c.FL_F32 else None
-                    if guarded:
-                        source, codes, count = guarded, None, 0
-            handle, log = ctypes.c_void_p(), ctypes.create_string_buffer(LOG)
-            status = _c.fl_function_create(on._handle or on._gone(), text("source", source), shown.encode(), codes, count, log, LOG, handle)
-            if status:
-                fail(status, log.value)
+            handle = self._create(on, source if self._translation else self._guarded(source, codes, count), source, shown, codes, count)
             info = _c.fl_function_describe(handle).contents
             wanted = [DTYPES[code] for code in info.inputs[:info.count]]
             if wanted != list(dtypes):
@@ -127,7 +137,7 @@ def vectorize(source: Any = None, *_: Any, **__: Any) -> Any:
     """A function that is computed for each element of arrays, on the device on which they are.
 
     source: an expression of C of x, y, z and w ("log(x + y)"), a text in C ("int prime(int n) { ... }"), or a function of Python, as a decorator, too. An
-    integer divided by 0 is 0 in expressions and functions of Python; a text in C runs in this process with all that it does. Numba's signatures and keywords
+    integer divided by 0 is 0; what else a text in C does, it does in this process. Numba's signatures and keywords
     (`@flynn.vectorize(["int32(int32)"], target="cuda")`) are read over: dtypes and the device are those of the arrays. The call returns float32 or float64 for
     real numbers, the arguments' dtype for integers, uint8 for True and False. SourceError: what of a function of Python has no meaning in C, with its file
     and line.
