@@ -7,12 +7,9 @@ import json
 import os
 import pathlib
 import re
-import signal
-import subprocess
 import sys
-import tempfile
 import threading
-from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence, Tuple, Union
+from typing import TYPE_CHECKING, Any, Callable, Dict, List, Mapping, Optional, Sequence, Tuple, Union
 
 import numpy as np
 
@@ -21,6 +18,9 @@ from ._array import CODE_OF_NUMBER, DTYPES, INT64, Array, Device, Stream, device
 from ._errors import ArgumentError, DeviceError, Error, SourceError, UnavailableError, UnknownError, check, fail, integer, real, sizes, text
 from ._exchange import take
 from ._run import Block, Where, call, on_device, output, run_of
+
+if TYPE_CHECKING:
+    import subprocess
 
 LOG = 2048  # bytes for the line of an error with its caret
 _NAME = r"\s*(u?int(8|16|32|64)|float(32|64)|boolean|[ifu][48]|[iu]1|b1)\s*"
@@ -266,6 +266,7 @@ class RawKernel:
 
     def _in_child(self, on: Device, grid: Tuple[int, ...], block: Tuple[int, ...], shared: int, values: Sequence[Any]) -> None:
         """Runs a launch in a process of its own, and copies what the kernel wrote back into the arrays."""
+        import tempfile  # here, as it takes a quarter of the time of `import flynn`
         with tempfile.TemporaryDirectory(prefix="flynn-") as folder:
             for i, value in enumerate(values):
                 if isinstance(value, Array):
@@ -290,6 +291,7 @@ class RawKernel:
                     on.wait()
 
     def _child(self, command: List[str], limit_s: float) -> "subprocess.CompletedProcess[str]":
+        import subprocess
         package = str(pathlib.Path(__file__).resolve().parents[1])
         environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, (package, os.environ.get("PYTHONPATH")))), "FLYNN_LIBRARY": _library.LIBRARY._name}
         try:
@@ -306,6 +308,7 @@ class RawKernel:
         order x, y, z, w ("x + y"), an array, or another RawKernel; of the first output. Returns the command's result as a dict. Error: what is wrong, in the
         command's words; SourceError, ArgumentError; DeviceError: it did not end within limit_s; UnavailableError.
         """
+        import tempfile
         if not isinstance(arguments, (tuple, list)) or len(arguments) != len(self._parameters):
             raise ArgumentError(f"{self!r} takes {len(self._parameters)} arguments in a tuple")
         on = None if device is None else open_device(device)
@@ -363,12 +366,14 @@ def default_gpu() -> Device:
 def _end_of(status: int) -> str:
     if status >= 0:
         return f"ended its process with exit code {status}"
+    import signal
     names = {signal.SIGSEGV: "an access to memory that is not its own", signal.SIGBUS: "an access to memory that is not its own", signal.SIGFPE:
              "a division of integers by zero", signal.SIGABRT: "a call of abort"}
     return f"ended its process by {names.get(-status, signal.Signals(-status).name)}"  # type: ignore[call-overload]
 
 
 def _run_command(words: Sequence[str], folder: str, limit_s: float) -> "subprocess.CompletedProcess[str]":
+    import subprocess
     try:
         return subprocess.run([_library.command(), *words], cwd=folder, capture_output=True, text=True, errors="replace", timeout=limit_s, stdin=subprocess.DEVNULL)
     except FileNotFoundError:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import ctypes
 import os
 import pathlib
-import sysconfig
 from typing import Iterator, Optional
 
 VERSION = "0.2.0"
@@ -17,6 +16,7 @@ def _folders() -> Iterator[Optional[pathlib.Path]]:
     package then), where the loader looks (None)."""
     folders = [HERE / "lib", HERE.parents[1] / "build" / "lib"]
     if HERE.parent.name == "dist-packages":
+        import sysconfig
         folders += [HERE.parents[2], HERE.parents[2] / str(sysconfig.get_config_var("MULTIARCH")), HERE.parents[2].parent / "lib64"]
     for folder in folders:
         if (folder / "libflynn.so.0").exists():

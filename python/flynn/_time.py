@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ctypes
-import html
 import json
 import math
 from typing import Any, Callable, Dict, Iterable, List, Optional, Sequence, Tuple, Union
@@ -59,7 +58,9 @@ class Times(List[Row]):
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
+        import html
         head, *rows = self._cells()
+
         def line(cells: Sequence[str], tag: str) -> str:
             return "<tr>" + "".join(f"<{tag} style='text-align:{'left' if i < 3 or i == len(cells) - 1 else 'right'}'>{html.escape(cell)}</{tag}>"
                                     for i, cell in enumerate(cells)) + "</tr>"
