@@ -5,8 +5,6 @@
 
 #include "support/fail.h"
 #include "support/memory.h"
-#include "support/statistics.h"
-#include "view/units.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -88,48 +86,32 @@ static void open_all(backend_list *list)
         fail(EXIT_CANNOT_RUN, "--backend=all: no backend can run here; `flynn info` says why");
 }
 
-/* Median of the times of an operation for which several threads pay, for 0.2 ms; NaN: it cannot be called. */
-static double look_at(fl_device *device)
+/* Opens what the user requests, but of "auto" or a family the best backend, however busy the machine is. */
+static fl_status open_best(const char *requested, fl_device **device)
 {
-    enum { ELEMENTS = 1 << 18, MOST = 64 };
-    fl_array *array = NULL;
-    double times[MOST], begin;
-    int count = 0;
+    const fl_backend_info *info;
+    const bool named = strchr(requested, ':') != NULL;
+    const fl_status status = named ? FL_OK : fl_backend_find(requested, &info);
 
-    if (fl_array_create(device, FL_F32, 1, (int64_t[]){ELEMENTS}, &array) == FL_OK &&
-        fl_sqrt(device, array, array, NULL) == FL_OK) /* starts threads */
-        for (const double end = (begin = seconds_now()) + 0.2e-3; count < MOST && begin < end; count++) {
-            if (fl_sqrt(device, array, array, NULL) != FL_OK)
-                break;
-            times[count] = seconds_now() - begin;
-            begin += times[count];
-        }
-    fl_array_free(array);
-    return median(times, count);
+    return status == FL_OK ? backend_open(named ? requested : info->name, device) : status;
 }
 
-/* On a busy machine threads wait for each other: what one core computes faster is not a choice for `auto`. */
-static void prefer_faster(fl_device **device, char *remark, size_t size)
+/* Where open_best opened several threads and the user named no backend, opens what libflynn chooses at the moment. */
+static void open_chosen(open_backend *b, char *remark, size_t size)
 {
-    const fl_device_info *info = fl_device_describe(*device);
-    fl_device *other;
-    double threads, one;
+    const fl_device_info *info = fl_device_describe(b->device);
+    const fl_backend_info *best;
+    fl_device *chosen;
 
-    if (strcmp(info->backend, "omp") != 0 || info->threads < 2 || fl_device_open("simd", &other) != FL_OK)
+    if (info->threads < 2 || strchr(b->requested, ':') || strcmp(b->requested, info->backend) == 0 ||
+        fl_backend_find(b->requested, &best) != FL_OK || strcmp(best->name, info->backend) != 0 ||
+        fl_device_open(b->requested, &chosen) != FL_OK)
         return;
-    threads = look_at(*device);
-    one = look_at(other);
-    if (threads > 1.5 * one) {
-        snprintf(remark, size,
-                 "--backend=auto: %s is slower than simd at the moment (%s, and %s, for 262,144 square roots): this "
-                 "machine is "
-                 "busy, and simd runs; --backend=omp runs it anyway",
-                 info->resource, format_seconds(threads).text, format_seconds(one).text);
-        fl_device_close(*device);
-        *device = other;
-    } else {
-        fl_device_close(other);
-    }
+    if (*fl_device_choice(chosen))
+        snprintf(remark, size, "--backend=%s: %s; --backend=%s runs it anyway", b->requested, fl_device_choice(chosen),
+                 info->backend);
+    fl_device_close(b->device);
+    b->device = chosen;
 }
 
 backend_list backends_open_untested(const common_options *options)
@@ -147,7 +129,7 @@ backend_list backends_open_untested(const common_options *options)
         list.open[i].requested = options->backend_count ? options->backends[i] : "auto";
         fl_status status = group_is_distributed()
                                ? fl_group_device(group_of_all(), list.open[i].requested, &list.open[i].device)
-                               : backend_open(list.open[i].requested, &list.open[i].device);
+                               : open_best(list.open[i].requested, &list.open[i].device);
         if (status != FL_OK) {
             for (int k = 0; k < i; k++)
                 fl_device_close(list.open[k].device);
@@ -160,9 +142,8 @@ backend_list backends_open_untested(const common_options *options)
 
 void backends_prefer_faster(backend_list *list)
 {
-    for (int i = 0; i < list->count; i++)
-        if (strcmp(list->open[i].requested, "auto") == 0 && !group_is_distributed())
-            prefer_faster(&list->open[i].device, list->remark, sizeof list->remark);
+    for (int i = 0; i < list->count && !group_is_distributed(); i++)
+        open_chosen(&list->open[i], list->remark, sizeof list->remark);
 }
 
 backend_list backends_open(const common_options *options)
@@ -192,8 +173,8 @@ static fl_device *best_with(const char *operation, bool emulation)
     for (size_t i = 0; i < count; i++) {
         const fl_backend_info *info = fl_backend_get(i);
         fl_device *device = NULL;
-        const fl_status status =
-            info->usable && info->emulation == emulation ? backend_open(info->name, &device) : FL_OK;
+        const char *name = info->probe.max_threads > 1 ? info->family : info->name; /* libflynn may choose one thread */
+        const fl_status status = info->usable && info->emulation == emulation ? backend_open(name, &device) : FL_OK;
         if (status == FL_E_MEMORY)
             must(status);
         if (device && backend_offers(device, operation, NULL))
@@ -211,7 +192,6 @@ void backends_settle(backend_list *list, const char *operation)
         if (strcmp(b->requested, "auto") != 0 || backend_offers(b->device, operation, NULL))
             continue;
         if ((other = best_with(operation, false)) != NULL) {
-            prefer_faster(&other, list->remark, sizeof list->remark);
             snprintf(list->remark, sizeof list->remark, "--backend=auto: %s does not have %s; %s runs it",
                      fl_device_describe(b->device)->resource, operation, fl_device_describe(other)->resource);
         } else if ((other = best_with(operation, true)) != NULL) {

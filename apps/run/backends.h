@@ -38,8 +38,8 @@ size_t backends_count(void);
  * code 3) or is unknown (2). For `all`: every plugin that can run here, the plainest first and emulations last; the
  * others are listed in `skipped`. --trace starts here, so that it contains the opening. */
 backend_list backends_open(const common_options *options);
-/* The two halves of it: before the second, `auto` is the backend that is the fastest on an idle machine. Where others
- * use the processors, the second takes another one: not needed for work that takes one thread anyway. */
+/* The two halves of it: before the second, `auto` is the backend that is the fastest on an idle machine. In the second
+ * libflynn looks whether others use the processors: not needed for work that takes one thread anyway. */
 backend_list backends_open_untested(const common_options *options);
 void backends_prefer_faster(backend_list *list);
 

@@ -328,29 +328,20 @@ fl_status fl_group_broadcast(fl_group *group, void *data, int64_t bytes)
 
 /* ----------------------------------------------------------------------------------------------- device ---- */
 
-/* The backend that a name without items opens: the first that can be used, as the best one is listed first; NULL: none,
- * or it is not the name of one. */
-static const fl_backend_info *backend_of(const char *name)
-{
-    const fl_backend_info *info;
-
-    for (size_t i = 0; (info = fl_backend_get(i)); i++) {
-        const bool any = strcmp(name, "auto") == 0 || strcmp(name, info->family) == 0;
-        if (info->usable && (strcmp(name, info->name) == 0 || (any && !info->emulation)))
-            return info;
-    }
-    return NULL;
-}
-
 fl_status fl_group_device(fl_group *group, const char *resource, fl_device **device)
 {
-    const fl_backend_info *info = group->info.size > 1 ? backend_of(resource) : NULL;
+    const fl_backend_info *info;
     char numbered[80];
     fl_status status;
 
-    if (info && strcmp(info->flynn_class, "SIMT") == 0 && info->probe.device_count > 1) {
-        snprintf(numbered, sizeof numbered, "%.60s:%d", info->name, group->info.local_rank % info->probe.device_count);
-        resource = numbered;
+    /* What a rank finds of the other programs on its machine is not what others find: each opens the same backend. */
+    if (group->info.size > 1 && resource && !strchr(resource, ':') && fl_backend_find(resource, &info) == FL_OK) {
+        resource = info->name;
+        if (strcmp(info->flynn_class, "SIMT") == 0 && info->probe.device_count > 1) {
+            snprintf(numbered, sizeof numbered, "%.60s:%d", info->name,
+                     group->info.local_rank % info->probe.device_count);
+            resource = numbered;
+        }
     }
     dist_call(group, "fl_group_device");
     status = fl_device_open(resource, device);

@@ -71,9 +71,9 @@ class Device:
     """An open device; flynn.device(name) gives it.
 
     resource, backend, flynn_class ("SISD", "SIMD", "MIMD", "SIMT"), hardware; emulation: it imitates a GPU; host_memory: NumPy
-    reaches its arrays; threads of a processor.
+    reaches its arrays; threads of a processor; choice: why "auto" or "cpu" took it in place of the best one, or "".
     """
-    __slots__ = ("_handle", "_why", "_info", "_code", "resource", "backend", "flynn_class", "hardware", "emulation", "host_memory", "threads",
+    __slots__ = ("_handle", "_why", "_info", "resource", "backend", "flynn_class", "hardware", "emulation", "host_memory", "threads", "choice",
                  "__weakref__")
 
     def __init__(self, handle: int):
@@ -86,10 +86,12 @@ class Device:
         self.emulation: bool = info.emulation
         self.host_memory: bool = info.host_memory
         self.threads: int = info.threads
+        self.choice: str = _c.fl_device_choice(handle).decode()
         self._info: Tuple[int, int, int] = info.dlpack_type, info.dlpack_pinned_type, info.dlpack_id
 
     def __repr__(self) -> str:
-        return f"<flynn.Device {self.resource}: {self.flynn_class}, {self.hardware}{' (emulation)' if self.emulation else ''}>"
+        what = f"{self.resource}: {self.flynn_class}, {self.hardware}{' (emulation)' if self.emulation else ''}"
+        return f"<flynn.Device {'; '.join(filter(None, (what, self.choice)))}>"
 
     def _gone(self) -> NoReturn:
         raise DeviceError(self._why)
@@ -165,7 +167,8 @@ class Device:
 
 
 def device(name: Union[str, Device] = "auto") -> Device:
-    """The device of that name: "serial", "simd", "omp", "omp:2", "hip", "hip-nvidia:0", "hip-cpu" or "auto" (the best one).
+    """The device of that name: "serial", "simd", "omp", "omp:2", "hip", "hip-nvidia:0", "hip-cpu", "cpu" (the best processor) or "auto"
+    (the best device). The last two take "simd" where the threads of "omp" are slower at the moment, as other programs use the processors.
 
     The same name gives the same object until it is closed. UnknownError: with the nearest name; ArgumentError: an index or
     instruction set that it does not have; UnavailableError: it cannot run here, and why; DeviceError, OutOfMemoryError.
@@ -184,7 +187,11 @@ def device(name: Union[str, Device] = "auto") -> Device:
         check(_c.fl_device_open(wanted, handle))
         opened = Device(handle.value or 0)
         same = _open.get(opened.resource)
+        other = _open.get({"auto": "cpu", "cpu": "auto"}.get(name, ""))
+        if other and other.host_memory and opened.host_memory:  # one choice for both: the moment may have changed
+            same = other
         if same:
+            same.choice = same.choice or opened.choice
             _c.fl_device_close(handle)
             opened = same
         _open[opened.resource] = _open[name] = opened

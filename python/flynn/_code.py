@@ -7,12 +7,9 @@ import json
 import os
 import pathlib
 import re
-import signal
-import subprocess
 import sys
-import tempfile
 import threading
-from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence, Tuple, Union
+from typing import TYPE_CHECKING, Any, Callable, Dict, List, Mapping, Optional, Sequence, Tuple, Union
 
 import numpy as np
 
@@ -21,6 +18,9 @@ from ._array import CODE_OF_NUMBER, DTYPES, INT64, Array, Device, Stream, device
 from ._errors import ArgumentError, DeviceError, Error, SourceError, UnavailableError, UnknownError, check, fail, integer, real, sizes, text
 from ._exchange import take
 from ._run import Block, Where, call, on_device, output, run_of
+
+if TYPE_CHECKING:
+    import subprocess
 
 LOG = 2048  # bytes for the line of an error with its caret
 _NAME = r"\s*(u?int(8|16|32|64)|float(32|64)|boolean|[ifu][48]|[iu]1|b1)\s*"
@@ -87,9 +87,30 @@ class Vectorized:
             raise ArgumentError(f"argument {i + 1} is {x}, which does not fit into {dtype}")
         return on.array(np.asarray(x, dtype))
 
+    @staticmethod
+    def _guarded(source: str, codes: Any, count: int) -> str:
+        """The text with 0 for an integer that is divided by 0; what the library does not read stays as it is, so that its error shows the user's text."""
+        info, log = _c.fl_function_info(), ctypes.create_string_buffer(LOG)
+        if "/" not in source and "%" not in source or _c.fl_function_read_sized(text("source", source), b"", codes, count, log, LOG, ctypes.byref(info),
+                                                                                ctypes.sizeof(info)):
+            return source
+        from . import _divide
+        return _divide.of_text(source) if codes is None else _divide.of_expression(source, info.result >= _c.FL_F32)
+
+    @staticmethod
+    def _create(on: Device, source: str, written: str, shown: str, codes: Any, count: int) -> ctypes.c_void_p:
+        """C's function of a text, which is what the user has `written` or made of it."""
+        handle, log = ctypes.c_void_p(), ctypes.create_string_buffer(LOG)
+        status = _c.fl_function_create(on._handle or on._gone(), text("source", source), shown.encode(), codes, count, log, LOG, handle)
+        if status == _c.FL_E_SOURCE and source != written:
+            Vectorized._create(on, written, written, shown, codes, count)  # its error shows the user's text
+            raise SourceError(f"{shown}: a division of integers by 0 cannot be made 0 here; write it as b ? a / b : 0, or divide real numbers", log.value.decode())
+        if status:
+            fail(status, log.value)
+        return handle
+
     def _compile(self, on: Device, dtypes: Sequence[np.dtype[Any]]) -> Tuple[int, np.dtype[Any]]:
         """Compiles the function for a device and dtypes. SourceError, UnavailableError (no compiler), UnsupportedError."""
-        from . import _translate
         key = (on, *[dtype.num for dtype in dtypes])
         with self._lock:
             if key in self._compiled:
@@ -102,18 +123,7 @@ class Vectorized:
                 source, shown = str(self.source), "the function"
                 if "{" in source:
                     codes, count = None, 0
-                elif _translate.divides_integers(source, dtypes):
-                    info, log = _c.fl_function_info(), ctypes.create_string_buffer(LOG)
-                    status = _c.fl_function_read_sized(source.encode(), shown.encode(), codes, count, log, LOG, ctypes.byref(info), ctypes.sizeof(info))
-                    if status:
-                        fail(status, log.value)
-                    guarded = _translate.guarded(source, dtypes, DTYPES[info.result]) if info.result < _c.FL_F32 else None
-                    if guarded:
-                        source, codes, count = guarded, None, 0
-            handle, log = ctypes.c_void_p(), ctypes.create_string_buffer(LOG)
-            status = _c.fl_function_create(on._handle or on._gone(), text("source", source), shown.encode(), codes, count, log, LOG, handle)
-            if status:
-                fail(status, log.value)
+            handle = self._create(on, source if self._translation else self._guarded(source, codes, count), source, shown, codes, count)
             info = _c.fl_function_describe(handle).contents
             wanted = [DTYPES[code] for code in info.inputs[:info.count]]
             if wanted != list(dtypes):
@@ -127,7 +137,7 @@ def vectorize(source: Any = None, *_: Any, **__: Any) -> Any:
     """A function that is computed for each element of arrays, on the device on which they are.
 
     source: an expression of C of x, y, z and w ("log(x + y)"), a text in C ("int prime(int n) { ... }"), or a function of Python, as a decorator, too. An
-    integer divided by 0 is 0 in expressions and functions of Python; a text in C runs in this process with all that it does. Numba's signatures and keywords
+    integer divided by 0 is 0; what else a text in C does, it does in this process. Numba's signatures and keywords
     (`@flynn.vectorize(["int32(int32)"], target="cuda")`) are read over: dtypes and the device are those of the arrays. The call returns float32 or float64 for
     real numbers, the arguments' dtype for integers, uint8 for True and False. SourceError: what of a function of Python has no meaning in C, with its file
     and line.
@@ -256,6 +266,7 @@ class RawKernel:
 
     def _in_child(self, on: Device, grid: Tuple[int, ...], block: Tuple[int, ...], shared: int, values: Sequence[Any]) -> None:
         """Runs a launch in a process of its own, and copies what the kernel wrote back into the arrays."""
+        import tempfile  # here, as it takes a quarter of the time of `import flynn`
         with tempfile.TemporaryDirectory(prefix="flynn-") as folder:
             for i, value in enumerate(values):
                 if isinstance(value, Array):
@@ -280,6 +291,7 @@ class RawKernel:
                     on.wait()
 
     def _child(self, command: List[str], limit_s: float) -> "subprocess.CompletedProcess[str]":
+        import subprocess
         package = str(pathlib.Path(__file__).resolve().parents[1])
         environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, (package, os.environ.get("PYTHONPATH")))), "FLYNN_LIBRARY": _library.LIBRARY._name}
         try:
@@ -296,6 +308,7 @@ class RawKernel:
         order x, y, z, w ("x + y"), an array, or another RawKernel; of the first output. Returns the command's result as a dict. Error: what is wrong, in the
         command's words; SourceError, ArgumentError; DeviceError: it did not end within limit_s; UnavailableError.
         """
+        import tempfile
         if not isinstance(arguments, (tuple, list)) or len(arguments) != len(self._parameters):
             raise ArgumentError(f"{self!r} takes {len(self._parameters)} arguments in a tuple")
         on = None if device is None else open_device(device)
@@ -353,12 +366,14 @@ def default_gpu() -> Device:
 def _end_of(status: int) -> str:
     if status >= 0:
         return f"ended its process with exit code {status}"
+    import signal
     names = {signal.SIGSEGV: "an access to memory that is not its own", signal.SIGBUS: "an access to memory that is not its own", signal.SIGFPE:
              "a division of integers by zero", signal.SIGABRT: "a call of abort"}
     return f"ended its process by {names.get(-status, signal.Signals(-status).name)}"  # type: ignore[call-overload]
 
 
 def _run_command(words: Sequence[str], folder: str, limit_s: float) -> "subprocess.CompletedProcess[str]":
+    import subprocess
     try:
         return subprocess.run([_library.command(), *words], cwd=folder, capture_output=True, text=True, errors="replace", timeout=limit_s, stdin=subprocess.DEVNULL)
     except FileNotFoundError:

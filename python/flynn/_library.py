@@ -12,8 +12,13 @@ HERE = pathlib.Path(__file__).resolve().parent
 
 
 def _folders() -> Iterator[Optional[pathlib.Path]]:
-    """Where the library may be: beside the package (a wheel), in the build of the checkout, where the loader looks (None)."""
-    for folder in (HERE / "lib", HERE.parents[1] / "build" / "lib"):
+    """Where the library may be: beside the package (a wheel), in the build of the checkout, in the installation (PREFIX/lib/python3/dist-packages has the
+    package then), where the loader looks (None)."""
+    folders = [HERE / "lib", HERE.parents[1] / "build" / "lib"]
+    if HERE.parent.name == "dist-packages":
+        import sysconfig
+        folders += [HERE.parents[2], HERE.parents[2] / str(sysconfig.get_config_var("MULTIARCH")), HERE.parents[2].parent / "lib64"]
+    for folder in folders:
         if (folder / "libflynn.so.0").exists():
             yield folder
     yield None

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A function of Python, or an expression of C on integers, as a text in C for libflynn.
+"""A function of Python as a text in C for libflynn.
 
 Of Python: numbers, arguments, outer constants; + - * / // % ** and signs; comparisons, and, or, not, `a if c else b`; assignments, if, while, for over
 range (with else, break, continue), return; max, min, abs, int, float, bool, and functions of math and NumPy. The meaning is Python's: `/` divides truly,
@@ -11,7 +11,6 @@ from __future__ import annotations
 import ast
 import inspect
 import math
-import re
 import textwrap
 from typing import Any, Callable, Dict, Iterator, List, NoReturn, Optional, Sequence, Set, Tuple
 
@@ -397,96 +396,3 @@ class Translation:
         if kind == "truth":
             return name.format(self.real(values[0])), TRUTH
         return f"{self.cast}{name}({', '.join(self.real(one) for one in values)})", REAL
-
-
-# ------------------------------------------------------------------------------------------- expressions of integers ----
-
-LEVELS = [["||"], ["&&"], ["|"], ["^"], ["&"], ["==", "!="], ["<", "<=", ">", ">="], ["<<", ">>"], ["+", "-"], ["*", "/", "%"]]
-TOKEN = re.compile(r"\s*(\d[\w.]*|[A-Za-z_]\w*|<<|>>|<=|>=|==|!=|&&|\|\||[-+*/%<>=!~&|^?:(),])")
-
-
-def divides_integers(text: str, dtypes: Sequence[np.dtype[Any]]) -> bool:
-    return ("/" in text or "%" in text) and all(dtype.kind in "iu" for dtype in dtypes)
-
-
-def guarded(text: str, dtypes: Sequence[np.dtype[Any]], result: np.dtype[Any]) -> Optional[str]:
-    """The function in C that an expression of integers is, with 0 for what is divided by 0. None: this reader does not know it; the library says why."""
-    tokens, at = [], 0
-    while text[at:].strip():
-        match = TOKEN.match(text, at)
-        if not match:
-            return None
-        tokens.append(match[1])
-        at = match.end()
-    tokens.append("")
-
-    def condition() -> str:
-        found = binary(0)
-        if tokens[0] == "?":
-            tokens.pop(0)
-            first = condition()
-            expect(":")
-            return f"({found} ? {first} : {condition()})"
-        return found
-
-    def binary(level: int) -> str:
-        if level == len(LEVELS):
-            return unary()
-        found = binary(level + 1)
-        while tokens[0] in LEVELS[level]:
-            sign = tokens.pop(0)
-            other = binary(level + 1)
-            found = f"C_{'QUOTIENT' if sign == '/' else 'REMAINDER'}({found}, {other})" if sign in "/%" else f"({found} {sign} {other})"
-        return found
-
-    def unary() -> str:
-        if tokens[0] in ("-", "+", "!", "~"):
-            sign = tokens.pop(0)
-            return f"({sign}{unary()})"
-        if tokens[0] == "(":
-            tokens.pop(0)
-            found = condition()
-            expect(")")
-            return f"({found})"
-        word = tokens.pop(0)
-        if not re.match(r"\w", word):
-            raise ValueError
-        if tokens[0] == "(" and word in ("max", "min", "abs"):
-            tokens.pop(0)
-            arguments = [condition()]
-            while tokens[0] == ",":
-                tokens.pop(0)
-                arguments.append(condition())
-            expect(")")
-            return f"{word}({', '.join(arguments)})"
-        if not re.fullmatch(r"\d+|0[xX][0-9a-fA-F]+", word) and word not in "xyzw"[:len(dtypes)]:
-            raise ValueError
-        return word
-
-    def expect(sign: str) -> None:
-        if tokens.pop(0) != sign:
-            raise ValueError
-
-    try:
-        body = condition()
-        if tokens != [""]:
-            return None
-    except (ValueError, IndexError):
-        return None
-    wide = TYPES[result.name]
-    inputs = ", ".join(f"{TYPES[dtype.name]} in_{name}" for name, dtype in zip("xyzw", dtypes))
-    declared = "".join(f"    const {wide} {name} = in_{name};\n" for name in "xyzw"[:len(dtypes)])
-    return f"""#ifdef __cplusplus
-#define C_TYPE(a) decltype(a)
-#else
-#define C_TYPE(a) __typeof__(a)
-#endif
-#define C_QUOTIENT(a, b) ((C_TYPE((a) / (b)))c_quotient(a, b))
-#define C_REMAINDER(a, b) ((C_TYPE((a) / (b)))c_remainder(a, b))
-static long c_quotient(long a, long b) {{ return b == 0 ? 0 : b == -1 ? (long)(0ul - (unsigned long)a) : a / b; }}
-static long c_remainder(long a, long b) {{ return b == 0 || b == -1 ? 0 : a % b; }}
-{wide} expression({inputs})
-{{
-{declared}    return {body};
-}}
-"""

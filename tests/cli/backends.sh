@@ -49,6 +49,20 @@ ok "auto, 100,000 elements" sort --size=100k --trace=many.json --repeat=1 --warm
 if grep -q '"omp:[1-9]*[02-9]\b' many.json; then # not a GPU, and not one thread
     check "that test" grep -q '"sqrt' many.json
 fi
+# Threads that wait for a processor, by a false omp: libflynn takes simd, and the command says so after the table.
+export FLYNN_PLUGIN_PATH=$FLYNN_TEST_FAULTS/slow-threads
+for name in auto cpu; do
+    ok "$name where threads wait" sort --size=100k --backend=$name --json --repeat=1 --warmup=0
+    check "$name is simd" json "$work/out" 'd["results"][0]["backend"] == "simd"'
+    check "$name says why" grep -qE "^flynn sort: --backend=$name: omp:.* is slower than simd at the moment \(.* ms, and .* ms, for 262,144 square roots\): this machine is busy, and simd runs; --backend=omp runs it anyway$" "$work/err"
+done
+ok "auto, 10 elements, where threads wait" sort --size=10 --json --repeat=1 --warmup=0
+check "there is work for one thread" json "$work/out" 'd["results"][0]["backend"] == "omp"'
+check "and nothing is said" test ! -s "$work/err"
+ok "omp where threads wait" sort --size=100k --backend=omp --json --repeat=1 --warmup=0
+check "omp is what was named" json "$work/out" 'd["results"][0]["backend"] == "omp"'
+check "and nothing is said of it" test ! -s "$work/err"
+unset FLYNN_PLUGIN_PATH
 export FLYNN_BACKEND=serial
 run convolve --backend=hip --json "${quick[@]}"
 if [ "$status" = 0 ]; then

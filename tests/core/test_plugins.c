@@ -374,6 +374,51 @@ Test(plugins, a_file_that_is_mended)
     cr_expect(backend_named("good") == after, "one that works is not loaded again");
 }
 
+/* ------------------------------------------------------------------------------------------------------ choice ---- */
+
+static void expect_choice(const char *resource, const char *backend, const char *words)
+{
+    fl_device *device = open_device(resource);
+    const char *choice = fl_device_choice(device);
+    cr_expect(strcmp(fl_device_describe(device)->backend, backend) == 0 &&
+                  (*words ? strstr(choice, words) != NULL : !*choice),
+              "%s opened %s: '%s'", resource, fl_device_describe(device)->resource, choice);
+    fl_device_close(device);
+}
+
+/* An omp whose threads wait before each square root: what leaves the choice gets one core, what names it gets it. */
+Test(plugins, threads_that_wait_are_not_chosen)
+{
+    const fl_backend_info *info;
+    search_in(FLYNN_TEST_FAULTS "/slow-threads");
+    expect_choice("auto", "simd", "is slower than simd at the moment");
+    expect_choice("cpu", "simd", "for 262,144 square roots): this machine is busy, and simd runs");
+    expect_choice("omp", "omp", "");
+    expect_choice("openmp", "omp", "");
+    expect_choice("simd", "simd", "");
+    expect_choice("auto:1", "omp", ""); /* so many threads are asked for */
+    expect_status(FL_OK, fl_backend_find("auto", &info));
+    cr_expect(strcmp(info->name, "omp") == 0 && strstr(info->path, "/slow-threads/"), "%s", info->path);
+}
+
+Test(plugins, what_a_name_stands_for)
+{
+    const fl_backend_info *info;
+    for (size_t i = 0; i < fl_backend_count(); i++) {
+        const fl_backend_info *b = fl_backend_get(i);
+        expect_status(b->usable ? FL_OK : FL_E_UNAVAILABLE, fl_backend_find(b->name, &info));
+        cr_expect(b->usable ? info == b : info == NULL, "%s", b->name);
+    }
+    expect_status(FL_OK, fl_backend_find("cpu", &info));
+    cr_expect(strcmp(info->name, "omp") == 0, "%s", info->name);
+    expect_status(FL_E_UNKNOWN, fl_backend_find("smid", &info));
+    expect_error_says("did you mean 'simd'");
+    expect_status(FL_E_UNKNOWN, fl_backend_find("omp:2", &info));
+    expect_status(FL_E_ARGUMENT, fl_backend_find(NULL, &info));
+    expect_status(FL_E_ARGUMENT, fl_backend_find("omp", NULL));
+    cr_expect(strcmp(fl_device_choice(NULL), "") == 0);
+}
+
 /* No file can be opened between the two. */
 static struct rlimit usual;
 

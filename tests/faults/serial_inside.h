@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * serial_inside.h - what plugins have in common that do the work of the plugin `serial`, and then something wrong.
- * SERIAL_PLUGIN is its file.
+ * SERIAL_PLUGIN is its file, or that of another plugin; FAULT_FAMILY, FAULT_CLASS and FAULT_SCORE are what they say of
+ * themselves.
  */
 #ifndef FLYNN_FAULTS_SERIAL_INSIDE_H
 #define FLYNN_FAULTS_SERIAL_INSIDE_H
@@ -10,6 +11,16 @@
 
 #include <dlfcn.h>
 #include <stdio.h>
+
+#ifndef FAULT_FAMILY
+#define FAULT_FAMILY "test"
+#endif
+#ifndef FAULT_CLASS
+#define FAULT_CLASS "SISD"
+#endif
+#ifndef FAULT_SCORE
+#define FAULT_SCORE (-1)
+#endif
 
 /* The host's table, once the device is open. */
 static const fl_host *core;
@@ -44,10 +55,10 @@ static void probe(fl_probe *probe)
         .abi = FL_PLUGIN_ABI, \
         .size = sizeof(fl_plugin), \
         .name = plugin_name, \
-        .family = "test", \
-        .flynn_class = "SISD", \
+        .family = FAULT_FAMILY, \
+        .flynn_class = FAULT_CLASS, \
         .built_with = "made for the tests", \
-        .score = -1, \
+        .score = FAULT_SCORE, \
         .probe = probe, \
         .open = open_device, \
     };

@@ -1,10 +1,10 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# What `make install` leaves is whole: an outside program finds the library by CMake and by pkg-config, the command and
-# the plugins run from there, and all of it may be moved.
+# What `make install` leaves is whole: an outside program finds the library by CMake and by pkg-config, Python finds the
+# package and that the library, the command and the plugins run from there, and all of it may be moved.
 set -eu
 : "${FLYNN_BUILD:?}" "${FLYNN_SOURCE:?}" "${CMAKE:?}"
-unset FLYNN_PLUGIN_PATH LD_LIBRARY_PATH
+unset FLYNN_PLUGIN_PATH LD_LIBRARY_PATH FLYNN_LIBRARY PYTHONPATH FLYNN
 outside=$FLYNN_SOURCE/tests/install/outside
 work=$(mktemp -d "${TMPDIR:-/tmp}/flynn-install.XXXXXX")
 trap 'rm -rf "$work"' EXIT
@@ -26,6 +26,36 @@ expect_inside() {
     "$@" >"$work/out" || die "$*"
     grep -q '^serial ' "$work/out" || die "$*: no plugin serial"
     ! awk '$1 != "" { print $2 }' "$work/out" | grep -v "^$prefix/" || die "$*: a plugin from elsewhere"
+}
+
+with_numpy=
+for candidate in "${PYTHON:?}" /usr/bin/python3; do
+    if [ -z "$with_numpy" ] && "$candidate" -c 'import numpy' 2>"$work/log"; then with_numpy=$candidate; fi
+done
+
+# expect_package PREFIX FOLDER: Python, which looks for packages and lines that lead to others in FOLDER, too, has the package of that installation, with its
+# library and its command.
+expect_package() {
+    [ -n "$with_numpy" ] || { echo "the package for Python was not tried: there is no NumPy"; return; }
+    cat >import.py <<-'end'
+	import site, sys
+	prefix, folder, source = sys.argv[1:]
+	site.addsitedir(folder)
+	import numpy, flynn
+	from flynn import _library
+	assert flynn.__file__.startswith(prefix + "/lib/python3/dist-packages/flynn/"), flynn.__file__
+	assert _library.LIBRARY._name.startswith(prefix) and _library.BENCH._name.startswith(prefix), _library.LIBRARY._name
+	assert _library.command() == prefix + "/bin/flynn", _library.command()
+	x = numpy.array([3.0, 1.0, 2.0])
+	for name in "serial", "simd", "omp":
+	    assert flynn.sort(flynn.device(name).array(x)).numpy().tolist() == [1, 2, 3]
+	import os
+	here = {name for name in os.listdir(os.path.dirname(flynn.__file__)) if name != "__pycache__"}
+	assert here == {name for name in os.listdir(source + "/python/flynn") if name != "__pycache__"}, here
+	end
+    quietly "$with_numpy" -B import.py "$1" "$2" "$FLYNN_SOURCE"
+    [ "$(PYTHONPATH=$1/lib/python3/dist-packages "$with_numpy" -B -m flynn --version)" = "$("$1/bin/flynn" --version)" ] ||
+        die "python3 -m flynn is not the installed command"
 }
 
 # expect_whole PREFIX: all of the above.
@@ -79,7 +109,8 @@ expect_whole() {
     grep -q serial "$work/out" || die "the installed command finds no plugin"
     "$prefix/bin/flynn" convolve --size=64 --repeat=1 --backend=serial,simd,omp >"$work/out" ||
         die "the installed exercise"
-    rm -rf cmake-build examples-build by-pkg-config timed-by-pkg-config program
+    expect_package "$prefix" "$prefix/lib/python3/dist-packages"
+    rm -rf cmake-build examples-build by-pkg-config timed-by-pkg-config program import.py
 }
 
 quietly "$CMAKE" --install "$FLYNN_BUILD" --prefix "$work/first"
@@ -88,6 +119,12 @@ mkdir elsewhere
 mv first "elsewhere/moved"
 expect_whole "$work/elsewhere/moved"
 ! grep -rlF "$FLYNN_BUILD" "elsewhere/moved" || die "a file of the installation names the build folder"
+# Of /usr/local Debian's Python finds the package by itself.
+quietly env DESTDIR="$work/root" "$CMAKE" --install "$FLYNN_BUILD" --prefix /usr/local
+for folder in root/usr/local/lib/python3.*/dist-packages; do
+    [ -f "$folder/flynn.pth" ] || [ ! -x /usr/bin/python3 ] || die "nothing leads Python to the package"
+    [ ! -f "$folder/flynn.pth" ] || expect_package "$work/root/usr/local" "$work/$folder"
+done
 echo "the installation is whole, and can be moved"
 
 # The archive of the last commit has the same bytes each time, and is configured without git, also within another repository.

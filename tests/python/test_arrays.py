@@ -35,6 +35,25 @@ def test_a_device_is_opened_once(device):
     assert flynn.device("auto").emulation is False
 
 
+def test_threads_that_wait_are_not_chosen():
+    """By a false omp, whose threads wait for a processor: "auto" and "cpu" are simd, and one device."""
+    faults = pathlib.Path(os.environ.get("FLYNN_TEST_FAULTS") or pathlib.Path(__file__).resolve().parents[2] / "build/tests/faults") / "slow-threads"
+    if not faults.exists():
+        pytest.skip(f"{faults} is not built: ninja -C build fault-slow-threads")
+    code = """
+import flynn, numpy
+first, second = flynn.device("{}"), flynn.device("{}")
+assert first is second is flynn.device(first.resource) and first.backend == "simd", first
+assert "is slower than simd at the moment" in first.choice and first.choice in repr(first), first
+assert flynn.device("omp").backend == "omp" and flynn.device("omp").choice == "" and "slower" not in repr(flynn.device("omp"))
+assert flynn.sort(numpy.array([2, 1])).device is first and flynn.maximum(flynn.array([1.0]), flynn.sqrt(numpy.array([4.0]))).numpy() == 2
+"""
+    for names in (("auto", "cpu"), ("cpu", "auto")):
+        for before in ("", "import flynn; flynn.device('simd')\n"):
+            done = subprocess.run([sys.executable, "-c", before + code.format(*names)], capture_output=True, text=True, env={**os.environ, "FLYNN_PLUGIN_PATH": str(faults)})
+            assert done.returncode == 0, done.stderr
+
+
 def test_closing(device):
     a = device.array([1, 2, 3])
     device.close()

@@ -74,6 +74,60 @@ def test_an_integer_divided_by_zero_is_zero(device, dtype):
         equal(rounded_down(device.array(x), device.array(y)), (np.floor_divide(x, y) + np.remainder(x, y)).astype(dtype))
 
 
+def of_c(x, y):
+    """Quotients and remainders by C's rule, with 0 for what is divided by 0, in the dtype."""
+    pairs = [(0, 0) if b == 0 else (abs(a) // abs(b) * (1 if (a < 0) == (b < 0) else -1), math.copysign(1, a) * (abs(a) % abs(b))) for a, b in zip(x.tolist(), y.tolist())]
+    bits = 8 * x.dtype.itemsize
+    return [np.array([(int(pair[i]) + 2 ** (bits - 1)) % 2 ** bits - 2 ** (bits - 1) for pair in pairs], x.dtype) for i in (0, 1)]
+
+
+TEXTS = {  # T is the type; of a quotient, of a remainder
+    "quotient": ("T f(T a, T b) { return a / b; }", "T f(T a, T b) { a /= b; return a; }", "T f(T a, T b) { T q[2] = {a, 0}; int i = 0; q[i++] /= b; return q[i - 1] / (i == 1); }",
+                 "static T same(T a) { return a; }\nT f(T a, T b) { return same(a) /* // */ / same(b); }", "#define DIVIDED(a, b) \\\n    ((a) / (b))\nT f(T a, T b) { return DIVIDED(a, b); }",
+                 "T f(T a, T b)\n{\n    T sum = 0;\n    for (int i = 0; i < 3; i++)\n        sum += i == 1 ? a / b : 0; // a / b\n    return sum;\n}", "T f(T a, T b) { return -a / -b * 1; }",
+                 "T f(T a, T b) { const char slash = '/', *text = \"a / b\"; return slash == '/' && text[2] == slash ? (T)a / (T)b : 1; }"),
+    "remainder": ("T f(T a, T b) { return a % b; }", "T f(T a, T b) { if (a > b) a %= b; else a = a % b; return a; }", "T f(T a, T b) { struct { T b; } s = {b}; return a % s.b; }",
+                  "static T same(T a) { return a; }\nT f(T a, T b) { return same(a) % same(b); }", "T f(T a, T b) { while (b == 0) return b; return (a) %\n    b; }")}
+
+
+@pytest.mark.parametrize("dtype,type_of_c", [("int32", "int"), ("int64", "long")])
+def test_a_text_in_c_that_divides_by_zero(device, dtype, type_of_c):
+    random, low = np.random.default_rng(1), np.iinfo(dtype).min
+    x, y = random.integers(-20, 20, 600).astype(dtype), random.integers(-4, 5, 600).astype(dtype)
+    x[:6], y[:6] = [low, low, 0, np.iinfo(dtype).max, 5, -7], [-1, 0, 0, -1, 0, 0]
+    a, b, expected = device.array(x), device.array(y), dict(zip(TEXTS, of_c(x, y)))
+    for kind, texts in TEXTS.items():
+        for text in texts[:2] if device.emulation else texts:  # the C++ compiler takes a second for each
+            if "-b" in text and low in x:
+                keep = x != low  # -low / -(-1) is low / 1
+                equal(flynn.vectorize(text.replace("T", type_of_c))(device.array(x[keep]), device.array(y[keep])), expected[kind][keep])
+            else:
+                equal(flynn.vectorize(text.replace("T", type_of_c))(a, b), expected[kind])
+
+
+def test_integers_within_real_numbers():
+    x, y = (flynn.array(np.array(numbers), device="simd") for numbers in ([1.0, -2.0, 0.0, np.inf, 7.0], [0.0, -1.0, 0.0, 0.0, 2.0]))
+    with np.errstate(all="ignore"):
+        real = x.numpy() / y.numpy()
+    for text, expected in (("x / y", real), ("(long)x / (long)y", [0, 2, 0, 0, 3]), ("1 / (x > y)", [1, 0, 0, 1, 1]), ("lrint(y) / lrint(y)", [0, 1, 0, 0, 1]),
+                           ("(x + 1) / (y * 1) - 1 / y", real), ("sqrt(x) / sqrt(y)", [np.inf, np.nan, np.nan, np.inf, np.sqrt(3.5)]), ("double f(double a, double b) { return a / b; }", real),
+                           ("double f(double a, double b) { int n = b; return a / n; }", real), ("double f(double a, double b) { int n = b; return (n + 3) / n; }", [0, -2, 0, 0, 2]),
+                           ("double f(double a, double b) { double c = 1, d = b; int n = 1; return a * c / d * n; }", real)):
+        found = flynn.vectorize(text)(x, y).numpy()
+        if text.startswith("(x + 1)"):  # not finite where y is 0
+            found, expected = found[[1, 4]], real[[1, 4]]
+        np.testing.assert_allclose(found, expected, err_msg=text)
+
+
+def test_an_error_shows_the_users_text():
+    x = flynn.array(np.array([1], "int32"), device="serial")
+    for text, place, line in (("int f(int a) { return a / nosuch; }", "1:27: 'nosuch'", "int f(int a) { return a / nosuch; }"), ("int f(int a)\n{\n    int b = 3 /\n a;\n return nosuch; }", "5:9: ", " return nosuch; }"),
+                              ("int f(int a) { return a / ; }", "1:27: ", "int f(int a) { return a / ; }"), ("x / (y", "1:", "x / (y"), ("x / / 2", "1:", "x / / 2")):
+        with pytest.raises(flynn.SourceError) as caught:
+            flynn.vectorize(text)(x)
+        assert f":{place}" in str(caught.value) and line in caught.value.log, caught.value
+
+
 def quotient_of(x, y):
     return np.where(y == 0, 0, x // np.where(y == 0, 1, y))
 

@@ -23,6 +23,7 @@ LEFT_OUT = {
     "fl_dtype_is_float": "numpy.dtype.kind",
     "fl_dtype_float_result": "_operations.float_result says the same, and a test compares them",
     "fl_dtype_result": "_operations.result says the same, and a test compares them",
+    "fl_backend_find": "flynn.device(name) opens it",
     "fl_cache_folder": "flynn doctor --long shows it", "fl_cache_describe": "flynn doctor --long shows it",
     "fl_event_create": "flynn.time times by events", "fl_event_free": "flynn.time", "fl_event_record": "flynn.time", "fl_event_wait": "flynn.time",
     "fl_event_elapsed": "flynn.time", "fl_stream_wait_event": "there are no events",

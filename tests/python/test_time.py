@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 """flynn.time, the command as python -m flynn, and the magics of notebooks."""
+import json
 import os
 import pathlib
 import subprocess
@@ -10,6 +11,7 @@ import numpy as np
 import pytest
 
 import flynn
+from flynn import _c, _library
 from conftest import values
 
 SOURCE = pathlib.Path(__file__).resolve().parents[2]
@@ -43,6 +45,32 @@ def test_the_kernel_is_the_operations_alone():
 
     row, = flynn.time(slow, np.zeros(8), devices="serial", repeat=5)
     assert row["total_s"] >= 0.002 > 100 * row["kernel_s"] and row["check"] == "not checked"
+
+
+def test_a_pass_leaves_the_caches_to_the_next_one(monkeypatch):
+    """Results get the memory of those before them, and inputs that do not change are not written again: a kernel of 4 MiB took half as long again."""
+    places, written = set(), []
+    monkeypatch.setattr(_c, "fl_array_write", lambda *arguments, write=_c.fl_array_write: written.append(1) or write(*arguments))
+
+    def root(a):
+        result = flynn.sqrt(a)
+        places.add(result.__array_interface__["data"][0])
+        return result
+
+    row, = flynn.time(root, np.ones(1 << 16), devices="simd", repeat=50)
+    assert row["n"] == 50 and len(places) <= 3 and not written, (places, len(written))
+    flynn.time(lambda a: flynn.increment(a, out=a), np.ones(8), devices="simd", repeat=5)
+    assert len(written) >= 5
+
+
+def test_the_kernel_takes_what_the_commands_takes(tmp_path):
+    x = np.random.default_rng(1).random(1 << 20).astype("float32")
+    np.save(tmp_path / "x.npy", x)
+    ratios = []
+    while len(ratios) < 5 and not (ratios and 0.85 < ratios[-1] < 1.15):  # on a busy machine not each time
+        done = subprocess.run([_library.command(), "sqrt", "x.npy", "--backend=simd", "--json", "--min-time=0.1"], capture_output=True, text=True, check=True, cwd=tmp_path)
+        ratios.append(flynn.time(flynn.sqrt, x, devices="simd", min_time_s=0.1)[0]["kernel_s"] / json.loads(done.stdout)["results"][0]["kernel_s"])
+    assert 0.85 < ratios[-1] < 1.15, ratios
 
 
 def test_inputs_that_the_function_changes(emulation):
@@ -151,6 +179,15 @@ def test_what_python_adds_to_a_call():
     least = dict.fromkeys(calls, np.inf)
     for _ in range(15):
         for name, call in calls.items():
-            least[name] = min(least[name], timeit.timeit(call, number=500))
+            least[name] = min(least[name], timeit.timeit(call, timer=time.process_time, number=500))
     for name, most in {"in place": 2, "new": 5, "of numpy": 9, "vectorize": 8}.items():
         assert least[name] < 2 * most * least["numpy"], (name, least)
+
+
+def test_what_import_takes(tmp_path):
+    """By processor time, with bytecode that is kept, and twice the room."""
+    code = "import time; a = time.process_time(); import numpy; b = time.process_time(); import flynn; print(time.process_time() - b, b - a)"
+    environment = {**os.environ, "PYTHONPATH": f"{SOURCE / 'python'}:{os.environ.get('PYTHONPATH', '')}", "PYTHONPYCACHEPREFIX": str(tmp_path)}
+    environment.pop("PYTHONDONTWRITEBYTECODE", None)
+    taken = [[float(number) for number in subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, env=environment).stdout.split()] for _ in range(4)]
+    assert min(flynns for flynns, _ in taken[1:]) < 2 * 0.4 * min(numpys for _, numpys in taken[1:]), taken

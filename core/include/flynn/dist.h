@@ -56,7 +56,8 @@ FL_API void fl_group_share(const fl_group *group, int64_t count, int32_t rank, i
 FL_API fl_status fl_group_same(fl_group *group, const void *facts, int64_t bytes, const char *differs);
 
 /* Opens a device for this rank: of a family of GPUs ("hip", "hip-nvidia") without a number the one of the local rank,
- * modulo their number; else as fl_device_open. Then fl_group_same_build. */
+ * modulo their number; else as fl_device_open, but that "auto" is the best backend on every rank, however busy its
+ * machine is. Then fl_group_same_build. */
 FL_API fl_status fl_group_device(fl_group *group, const char *resource, fl_device **device);
 /* The ranks that compute by a plugin of one name must have the same file of it: FL_E_ARGUMENT. Ranks may compute by
  * different plugins. */

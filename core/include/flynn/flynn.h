@@ -157,6 +157,9 @@ FL_API size_t fl_backend_count(void);
  * opening a device by its name tries it again, and if it can be used then, this function returns another address, while
  * the old one stays valid and unchanged. */
 FL_API const fl_backend_info *fl_backend_get(size_t i);
+/* The plugin that a name without items stands for: of a backend, of a family, or of "auto", as fl_device_open says.
+ * Errors as there. What other programs do at the moment has no part in it. */
+FL_API fl_status fl_backend_find(const char *name, const fl_backend_info **info);
 
 /* The folder of all that Flynn keeps for later processes: $FLYNN_CACHE, else $XDG_CACHE_HOME/flynn or ~/.cache/flynn.
  * `make`: makes it, for this user alone, but not in another user's folder, unless FLYNN_CACHE names it. FL_E_ARGUMENT:
@@ -207,9 +210,11 @@ typedef struct fl_device_info {
  * family ("hip": the GPU plugin whose device is present) or "auto" (the best device); the last two never choose an
  * emulation. Where no backend has that name, "cuda" and "nvidia" are hip-nvidia, "amd" and "rocm" hip-amd, "gpu" is
  * hip, and "openmp" omp. An item is a number (the index of a GPU; CPU threads) or an instruction set (v2, v3, v4; on
- * Arm neon, sve). A GPU must run a canary kernel correctly before the function returns. FL_E_UNKNOWN (the message lists
- * the names and the nearest one), FL_E_ARGUMENT (an item that the backend does not take), FL_E_UNAVAILABLE (with cause
- * and fix), FL_E_DEVICE, FL_E_MEMORY. */
+ * Arm neon, sve). A GPU must run a canary kernel correctly before the function returns. Where "auto" or a family is a
+ * device of several threads, and "simd" computes faster at the moment because other programs use the processors, "simd"
+ * is opened, and fl_device_choice says so: finding it out takes about 1 ms, or the time in which the threads get their
+ * turns. FL_E_UNKNOWN (the message lists the names and the nearest one), FL_E_ARGUMENT (an item that the backend does
+ * not take), FL_E_UNAVAILABLE (with cause and fix), FL_E_DEVICE, FL_E_MEMORY. */
 FL_API fl_status fl_device_open(const char *resource, fl_device **device);
 
 /* Waits for the device's work, then closes it. Its arrays, streams and events stay valid until they are freed. */
@@ -217,6 +222,9 @@ FL_API void fl_device_close(fl_device *device);
 
 /* Valid until the device is closed. */
 FL_API const fl_device_info *fl_device_describe(const fl_device *device);
+/* Why "auto" or a family opened this device in place of the best one, in one line; "": it did not. Valid until the
+ * device is closed. */
+FL_API const char *fl_device_choice(const fl_device *device);
 
 /* Waits until all work queued on the device is done, and reports errors in it. */
 FL_API fl_status fl_device_wait(fl_device *device);

@@ -22,6 +22,7 @@ struct fl_device {
     core_pool pool;
     fl_stream *default_stream;
     atomic_int streams;    /* created so far */
+    char choice[256];      /* why it was opened in place of another one; "": it was not */
     atomic_int references; /* the user's handle, and each array, stream, event and trace record of the device */
 };
 

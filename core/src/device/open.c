@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * open.c - opens devices: reads a resource string such as "omp:8:v3", finds its plugin and lets it open the device.
+ * open.c - opens devices: reads a resource string such as "omp:8:v3", finds its plugin and lets it open the device;
+ * where the caller leaves the choice, one thread in place of several that are slower at the moment.
  */
 #include "device.h"
 #include "plugins/registry.h"
@@ -8,6 +9,7 @@
 #include "trace.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -203,7 +205,7 @@ static fl_status open_plugin(const core_plugin *p, const fl_open_request *reques
     return status;
 }
 
-fl_status fl_device_open(const char *resource, fl_device **out)
+static fl_status open_named(const char *resource, fl_device **out)
 {
     fl_open_request request = {.number = -1};
     const core_plugin *p;
@@ -211,8 +213,6 @@ fl_status fl_device_open(const char *resource, fl_device **out)
     core_span span;
     fl_status status;
 
-    if (!resource || !out)
-        return core_fail(FL_E_ARGUMENT, "fl_device_open: %s is NULL", resource ? "device" : "resource");
     *out = NULL;
     status = parse(resource, &p, &request);
     if (status != FL_OK)
@@ -231,4 +231,82 @@ fl_status fl_device_open(const char *resource, fl_device **out)
     else
         free(device);
     return status;
+}
+
+/* ---------------------------------------------------------------------------- the choice on a busy machine ---- */
+
+enum { ROOTS = 1 << 18 }; /* for so many square roots several threads pay */
+
+static int by_value(const void *a, const void *b)
+{
+    const double x = *(const double *)a, y = *(const double *)b;
+
+    return (x > y) - (x < y);
+}
+
+/* The median of the seconds that the square roots take, for 0.2 ms; NaN: they cannot be computed. */
+static double time_roots(fl_device *device)
+{
+    enum { MOST = 64 };
+    fl_array *array = NULL;
+    double times[MOST], start;
+    int count = 0;
+
+    if (fl_array_create(device, FL_F32, 1, (int64_t[]){ROOTS}, &array) == FL_OK &&
+        fl_sqrt(device, array, array, NULL) == FL_OK) /* starts threads */
+        for (const double end = (start = core_now()) + 0.2e-3; count < MOST && start < end; count++) {
+            if (fl_sqrt(device, array, array, NULL) != FL_OK)
+                break;
+            times[count] = core_now() - start;
+            start += times[count];
+        }
+    fl_array_free(array);
+    if (count == 0)
+        return NAN;
+    qsort(times, (size_t)count, sizeof times[0], by_value);
+    return (times[(count - 1) / 2] + times[count / 2]) / 2;
+}
+
+/* Threads wait for each other, so that on a busy machine one core may compute faster: takes that one then. */
+static void prefer_faster(fl_device **device)
+{
+    const fl_device_info *threads = &(*device)->plugin.info;
+    fl_device *other;
+    double by_threads, by_one;
+
+    if (open_named("simd", &other) != FL_OK)
+        return;
+    by_threads = time_roots(*device);
+    by_one = time_roots(other);
+    if (by_threads > 1.5 * by_one) {
+        snprintf(other->choice, sizeof other->choice,
+                 "%s is slower than simd at the moment (%.3g ms, and %.3g ms, for 262,144 square roots): this machine "
+                 "is busy, and simd runs",
+                 threads->resource, 1e3 * by_threads, 1e3 * by_one);
+        fl_device_close(*device);
+        *device = other;
+    } else {
+        fl_device_close(other);
+    }
+}
+
+fl_status fl_device_open(const char *resource, fl_device **out)
+{
+    fl_status status;
+
+    if (!resource || !out)
+        return core_fail(FL_E_ARGUMENT, "fl_device_open: %s is NULL", resource ? "device" : "resource");
+    status = open_named(resource, out);
+    if (status != FL_OK)
+        return status;
+    const fl_device_info *info = &(*out)->plugin.info;
+    const bool leaves_the_choice = strcmp(resource, "auto") == 0 || strcmp(resource, info->family) == 0;
+    if (leaves_the_choice && info->threads > 1 && strcmp(resource, info->backend) != 0)
+        prefer_faster(out);
+    return FL_OK;
+}
+
+const char *fl_device_choice(const fl_device *device)
+{
+    return device ? device->choice : "";
 }

@@ -270,6 +270,18 @@ fl_status core_registry_find(const char *name, const core_plugin **found)
     return status;
 }
 
+fl_status fl_backend_find(const char *name, const fl_backend_info **info)
+{
+    const core_plugin *found = NULL;
+    fl_status status;
+
+    if (!name || !info)
+        return core_fail(FL_E_ARGUMENT, "fl_backend_find: %s is NULL", name ? "info" : "name");
+    status = core_registry_find(name, &found);
+    *info = status == FL_OK ? &found->info : NULL;
+    return status;
+}
+
 size_t fl_backend_count(void)
 {
     size_t count;
