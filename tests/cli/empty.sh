@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# Arrays without elements, on every backend: as NumPy and scipy.signal.convolve2d take them (docs/commands/output.md).
+# Arrays without elements, on every backend: as NumPy and scipy.signal.convolve2d take them (docs/exercises/README.md).
 # shellcheck source=harness.sh
 . "$(dirname "$0")/harness.sh"
 quick=(--backend=all --repeat=1 --warmup=0)
