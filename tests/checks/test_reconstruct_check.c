@@ -4,14 +4,13 @@
  */
 #include "checks/reconstruct.h"
 
+#include "harness.h"
 #include "support/random.h"
 
 #include <criterion/criterion.h>
 #include <float.h>
 #include <math.h>
 #include <string.h>
-
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 enum { M = 130, N = 270, K = 40, RANK = 37, BATCH = 2 };
 
@@ -76,6 +75,8 @@ static void expect_found(struct sample *x, check_choice choice, double by)
 {
     static const int64_t places[] = {0, 1, 63, 64, N - 1, N, 12345, M * N - 1, M * N, BATCH * M * N - 1};
     for (size_t i = 0; i < COUNT(places); i++) {
+        if (is_left_out(5))
+            continue;
         double right = host_array_get(&x->y, places[i]);
         host_array_set(&x->y, places[i], right + by);
         compare_result found = held_against(x, choice);
@@ -161,6 +162,8 @@ Test(reconstruct_check, cost, .timeout = 240)
         {300, 500, 300}, {16, 1 << 17, 16}, {1, 100000, 130}, {20000, 90, 1}, {1, 1, 1}};
     for (size_t i = 0; i < COUNT(shapes); i++) {
         const int64_t *n = shapes[i];
+        if (is_left_out(COUNT(shapes)))
+            continue;
         struct sample x = ones_create(n[0], n[1], n[2], (double)n[1]);
         expect_cheap(&x, true, "right");
         for (int64_t at = 0; at < n[0] * n[2]; at++)
