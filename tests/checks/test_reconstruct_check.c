@@ -75,7 +75,7 @@ static void expect_found(struct sample *x, check_choice choice, double by)
 {
     static const int64_t places[] = {0, 1, 63, 64, N - 1, N, 12345, M * N - 1, M * N, BATCH * M * N - 1};
     for (size_t i = 0; i < COUNT(places); i++) {
-        if (is_left_out(5))
+        if (is_left_out(10))
             continue;
         double right = host_array_get(&x->y, places[i]);
         host_array_set(&x->y, places[i], right + by);
@@ -145,6 +145,8 @@ static void expect_cheap(const struct sample *x, bool right, const char *what)
     const int64_t rows = x->u.shape[0], rank = x->u.shape[1], columns = x->vt.shape[1], runs = (columns + 63) / 64;
     const double alone = fmax(fmax(0x1p24, (double)rows * (double)columns * (double)rank / 256), (double)rank);
     const double most = (double)rank * (double)(columns + 2 * rows * runs + 2 + 64) + 2 * alone;
+    if (is_left_out(6))
+        return;
     reconstruct_oracle *oracle = reconstruct_oracle_create(&x->u, &x->s, &x->vt, rank, CHECK_SAMPLED, 5);
     char method[96];
     compare_result found = reconstruct_oracle_check(oracle, &x->y, "naive", method, sizeof method);
@@ -162,8 +164,6 @@ Test(reconstruct_check, cost, .timeout = 240)
         {300, 500, 300}, {16, 1 << 17, 16}, {1, 100000, 130}, {20000, 90, 1}, {1, 1, 1}};
     for (size_t i = 0; i < COUNT(shapes); i++) {
         const int64_t *n = shapes[i];
-        if (is_left_out(COUNT(shapes)))
-            continue;
         struct sample x = ones_create(n[0], n[1], n[2], (double)n[1]);
         expect_cheap(&x, true, "right");
         for (int64_t at = 0; at < n[0] * n[2]; at++)

@@ -24,6 +24,7 @@ PY
 gives() {
     local shape=$1
     shift
+    ! leaves_out 4 || return 0
     rm -f out.npy
     ok "$*" "$@" -o out.npy --json "${quick[@]}"
     check "$*: $shape on every backend" json "$work/out" 'd["results"] and all(r["check"]["ok"] for r in d["results"])'
