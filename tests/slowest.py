@@ -2,27 +2,14 @@
 """Usage: slowest.py ctest [ARGUMENT...]
 
 Runs ctest in the current folder and prints, before ctest's totals, the ten slowest of the tests that ran, the sum of their
-times and those above 20 s. The times are means over all runs in this build folder, as ctest saves them. A slow test is no
-failure, because machines are noisy. Ends with ctest's exit code.
+times and those above 20 s. A slow test is no failure, because machines are noisy. Ends with ctest's exit code.
 """
+import os
 import re
 import subprocess
 import sys
 
-COSTS = "Testing/Temporary/CTestCostData.txt"
 SHOWN, LONG_S, GOAL_S = 10, 20, 450
-
-
-def read_costs(lines, ran):
-    """Reads the lines "name runs mean-seconds" up to "---", after which ctest names the tests that failed."""
-    costs = {}
-    for line in lines:
-        if line.startswith("---"):
-            break
-        name, _, seconds = line.split()
-        if name in ran:
-            costs[name] = float(seconds)
-    return costs
 
 
 def describe(costs, is_check):
@@ -41,19 +28,18 @@ def describe(costs, is_check):
 
 
 def main():
-    totals, ran = [], set()
+    totals, costs = [], {}
+    if "FLYNN_TEST_QUICK" in os.environ:
+        print(f"FLYNN_TEST_QUICK={os.environ['FLYNN_TEST_QUICK']}: tests with many cases take some of them; the same number takes the same ones", flush=True)
     with subprocess.Popen(sys.argv[1:], stdout=subprocess.PIPE, text=True, errors="replace") as ctest:
         for line in ctest.stdout:
-            ran.update(re.findall(r" Test +#\d+: (\S+) ", line))
+            if ran := re.search(r" Test +#\d+: (\S+) .* ([0-9.]+) sec", line):
+                costs[ran[1]] = float(ran[2])
             if totals or "% tests passed, " in line:
                 totals.append(line)
             else:
                 print(line, end="", flush=True)
-    try:
-        with open(COSTS, encoding="utf-8") as file:
-            print("\n".join(describe(read_costs(file, ran), "--label-exclude" in sys.argv)))
-    except (OSError, ValueError) as error:
-        print(f"slowest.py: {COSTS}: {error}")
+    print("\n".join(describe(costs, "--label-exclude" in sys.argv)))
     print("\n" + "".join(totals), end="", flush=True)
     sys.exit(ctest.returncode if ctest.returncode >= 0 else 128 - ctest.returncode)
 

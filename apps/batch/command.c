@@ -61,7 +61,7 @@ static void parse_pipelines(const char *option, const char *value, void *user)
 
 static const own_option own_options[] = {
     {"keep", OPTION_INTEGER, offsetof(batch_options, keep), "K",
-     .help = "Leading singular values to keep (100, or all)", .least = 1, .most = INT32_MAX, .letter = 'k',
+     .help = "Components (singular values) to keep (100, or all)", .least = 1, .most = INT32_MAX, .letter = 'k',
      .also = "components"},
     {"output-dir", OPTION_TEXT, offsetof(batch_options, folder), "DIR",
      .help = "Write each result to this folder under its name\vThe folder is made if needed."},

@@ -117,7 +117,8 @@ void reconstruct_compare_element(const host_array *u, const host_array *s, const
     const int64_t row = at / columns, first = row / u->shape[u->ndim - 2] * k; /* of s, and of the rows of vt */
     long double sum = 0, magnitude = 0;
 
-    for (int64_t p = 0; p < rank; p++) {
+    /* A sum that is NaN stays NaN, and arithmetic with it would take a hundred times as long. */
+    for (int64_t p = 0; p < rank && !isnan(sum); p++) {
         const long double us = (long double)host_array_get(u, row * k + p) * (s ? host_array_get(s, first + p) : 1);
         const long double term = us * host_array_get(vt, (first + p) * columns + at % columns);
         sum += term;

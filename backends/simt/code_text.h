@@ -91,20 +91,50 @@ std::string dynamic_name(const std::string &text)
     return is_one ? names[0] : "the dynamic shared memory";
 }
 
+/* Returns whether the text, or a macro of an option, has one of these words. */
+template <size_t count>
+bool mentions(const hip_code_job *job, const char *const (&words)[count])
+{
+    const auto is_in = [&words](const char *text) {
+        return std::any_of(std::begin(words), std::end(words),
+                           [text](const char *word) { return std::strstr(text, word) != nullptr; });
+    };
+    bool found = is_in(job->text);
+    for (const char *const *option = job->options; *option; option++)
+        found = found || is_in(*option);
+    return found;
+}
+
 /* Returns whether the text may call warp functions. */
 bool has_warps(const hip_code_job *job)
 {
     static const char *const names[] = {
         "__shfl",   "__ballot", "__any",    "__all",     "__activemask",      "__syncwarp",
         "__match_", "__reduce", "warpSize", "__lane_id", "cooperative_groups"};
-    return std::any_of(std::begin(names), std::end(names),
-                       [job](const char *name) { return std::strstr(job->text, name) != nullptr; });
+    return mentions(job, names);
+}
+
+/* Macros for what code_threads.h defines only where the text may need it: 90 functions, which take a compiler more than
+ * half of its time for a short kernel. */
+std::string rarely_needed(const hip_code_job *job)
+{
+#define ENDING_NAME(name) #name,
+    static const char *const enders[] = {FLYNN_ENDINGS(ENDING_NAME)};
+#undef ENDING_NAME
+    static const char *const atomics[] = {"_atomic", "__sync_"}; /* __atomic_load_n and the like, not atomicAdd */
+    std::string text;
+    if (mentions(job, enders))
+        text += "#define FLYNN_HAS_ENDINGS\n";
+    if (mentions(job, atomics))
+        text += "#define FLYNN_HAS_BUILTIN_ATOMICS\n";
+    return text;
 }
 
 std::string make_text(const hip_code_job *job)
 {
     const std::string given = job->text;
     std::string text = "#define FLYNN_WARP " + std::to_string(job->lanes ? job->lanes : usual_lanes) + "\n";
+    text += rarely_needed(job);
     for (const char *const *prelude :
          {code_numbers, endings, simt_thread_place, simt_code_prelude, simt_code_intrinsics, simt_code_threads})
         code_add(text, prelude);

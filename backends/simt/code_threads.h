@@ -229,6 +229,7 @@ FLYNN_INLINE void flynn_end(const char *name)
         flynn_here.leave(&flynn_here, SIMT_AT_END);
     __builtin_trap();
 }
+#ifdef FLYNN_HAS_ENDINGS /* the text mentions one of them */
 #define FLYNN_ENDING(name) \
     FLYNN_OWN void flynn_ending_##name() __asm__("__wrap_" #name); \
     void flynn_ending_##name() \
@@ -236,6 +237,7 @@ FLYNN_INLINE void flynn_end(const char *name)
         flynn_end(#name); \
     }
 FLYNN_ENDINGS(FLYNN_ENDING)
+#endif
 
 /* As CUDA's: one line, then the kernel ends. The line is the launch's error, so that it is told with the user's own
  * file where headers precede it. */
@@ -317,10 +319,12 @@ FLYNN_OWN void __tsan_atomic_thread_fence(int)
 FLYNN_OWN void __tsan_atomic_signal_fence(int)
 {
 }
+#ifdef FLYNN_HAS_BUILTIN_ATOMICS /* the text mentions one of them */
 /* clang-format off */
 FLYNN_BUILTINS(unsigned char, 8) FLYNN_BUILTINS(unsigned short, 16) FLYNN_BUILTINS(unsigned int, 32)
 FLYNN_BUILTINS(unsigned long, 64)
 /* clang-format on */
+#endif
 }
 
 #define FLYNN_ATOMIC(name, type, builtin) \

@@ -21,6 +21,7 @@ n=0
 reported=0
 export AMD_EMULATOR_VERBOSE=1
 while [ $((n += 1)) -lt 1000 ]; do
+    ! leaves_out 6 || continue
     rm -f out.npy
     AMD_EMULATOR_FAIL=$n run "${words[@]}"
     grep -q "^amd emulator: call $n fails" "$work/err" || break
@@ -35,6 +36,6 @@ while [ $((n += 1)) -lt 1000 ]; do
     fi
 done
 ok "$exercise after all of its calls" "${words[@]}"
-check "calls that fail are reported" test "$reported" -gt 20
+check "calls that fail are reported" test "$reported" -gt "$([ -z "${FLYNN_TEST_QUICK:-}" ] && echo 20 || echo 2)"
 echo "$((n - 1)) calls, $reported of them reported"
 summary

@@ -10,8 +10,8 @@ batch_inputs images noise
 # -------------------------------------------------------------------------------------------------------------- signals
 
 ok "undisturbed" batch noise/*.png --keep=20 --output-dir=undisturbed
-for disturbance in "INT full:2" "TERM full" "INT one-by-one" "TERM streams:2" "INT-INT full"; do
-    read -r name pipeline <<<"$disturbance"
+while read -r name pipeline; do
+    disturbance="$name $pipeline"
     rm -rf out
     # With many threads all images are under way at once.
     FLYNN_CHUNK=2 FLYNN_THREADS=1 check "$disturbance" batch signal "$name" out noise/*.png --keep=20 --output-dir=out \
@@ -19,7 +19,7 @@ for disturbance in "INT full:2" "TERM full" "INT one-by-one" "TERM streams:2" "I
     [ "$name" = INT-INT ] || check "$disturbance came before the end" test "$(find out -name '*.png' | wc -l)" -lt 40
     ok "$disturbance: --resume" batch noise/*.png --keep=20 --output-dir=out --pipeline="$pipeline" --resume
     check "$disturbance: the same files" batch same undisturbed out
-done
+done < <(printf '%s\n' "INT full:2" "TERM full" "INT one-by-one" "TERM streams:2" "INT-INT full" | some 1)
 mkdir long
 batch noise long 1 1000 1000
 check "two signals do not wait" batch impatient long/000.png --backend=serial --svd=jacobi --output-dir=never -q

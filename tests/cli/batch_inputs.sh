@@ -4,7 +4,7 @@
 # pipelines, and `batch_inputs KIND...` generates what batch.py can: images, inner, noise, factors, each in its folder.
 batch() { FLYNN=$flynn "$PYTHON" "$here/batch.py" "$@"; }
 quick=(--repeat=1 --warmup=0)
-pipelines=(one-by-one pinned streams:3 full:2)
+mapfile -t pipelines < <(printf '%s\n' one-by-one pinned streams:3 full:2 | some 2)
 # Where a case names none: `auto` may take another one each time on a busy machine, and says so.
 export FLYNN_BACKEND=hip-nvidia
 run select --size=10 "${quick[@]}"

@@ -30,7 +30,7 @@ check "all are new" test "$(find out -newermt 2001-01-02 -name '*.png' | wc -l)"
 # One wrong element: the image is not written, the others are.
 export FLYNN_PLUGIN_PATH=$FLYNN_TEST_FAULTS/one-wrong
 for pipeline in "${pipelines[@]}"; do
-    for where in first last; do
+    for where in $(printf '%s\n' first last | some 1); do
         rm -rf out
         export FAULT_PLACE=reconstruct.y:$where
         run batch in/small*.png --keep=3 --backend=one-wrong --output-dir=out --pipeline="$pipeline" --json
@@ -58,7 +58,7 @@ ok "made here, copied" batch --synthetic=50x16x16 --backend=failing --pipeline=a
 check "made here, copied: numbers" batch numbers "$work/out"
 ok "--pageable" batch --synthetic=50x16x16 --backend=failing --pipeline=all --pageable --json "${quick[@]}"
 # 24x24 images of rank 3: 2892 bytes each.
-for pipeline in streams:4 full:4; do
+for pipeline in $(printf '%s\n' streams:4 full:4 | some 1); do
     rm -rf less more
     export FAULT_MEMORY=20000
     run batch in/small*.png --keep=3 --backend=failing --pipeline="$pipeline" --output-dir=less --json
@@ -95,12 +95,13 @@ for pipeline in "${pipelines[@]}"; do
         run batch --synthetic=50x16x16 --keep=3 --backend=failing --pipeline="$pipeline" "${quick[@]}"
         check "$fault, made here, $pipeline" is_broken "$words; .* of 50 are done"
         unset "${fault%%=*}"
-    done <<'END'
+    done < <(some 2 <<'END'
 FAULT_MEMORY=1000 out of device memory for [0-9]* bytes
 FAULT_LAUNCHES=3 the device is lost: a launch
 FAULT_SCRATCH=3 reconstruct: out of device memory
 FAULT_WAITS=20 the device is lost: a wait
 END
+    )
 done
 unset FLYNN_CHUNK
 ok "the rest" batch in/small*.png --keep=3 --backend=failing --output-dir=out --resume

@@ -44,7 +44,7 @@ else:
 ok "the table" ceiling --backend=serial "${small[@]}"
 check "every quantity has a row" test "$(grep -c '^serial ' "$work/out")" = 9
 check "with its check" test "$(grep -cE '^serial +(mul|add|triad|dot), f64: .* ok$' "$work/out")" = 4
-for place in map.out:first map.out:last reduce.out:first; do
+for place in $(printf '%s\n' map.out:first map.out:last reduce.out:first | some 1); do
     FLYNN_PLUGIN_PATH=$FLYNN_TEST_FAULTS/one-wrong FAULT_PLACE=$place run ceiling --backend=one-wrong "${small[@]}" --json=wrong.json
     check "$place is wrong: exit code 1" test "$status" = 1
     of=$([ "${place%%.*}" = map ] && echo 'mul add triad' || echo dot)
@@ -93,7 +93,7 @@ check "by a good one" json "$work/cache/ceilings.json" 'len(d) == 1'
 FLYNN_CACHE=/dev/null/no ok "a folder that cannot be made" ceiling --backend=serial "${small[@]}"
 check "is reported" grep -q 'not kept' "$work/err"
 refused "an argument too many" 2 "file" ceiling "file"
-for option in --variant=naive --dtype=u8 --block=7x7 --seed=3 --check=full --warmup=1 --pageable --wrong-timing --csv; do
+for option in $(printf '%s\n' --variant=naive --dtype=u8 --block=7x7 --seed=3 --check=full --warmup=1 --pageable --wrong-timing --csv | some 2); do
     refused "$option" 2 "${option%%=*}" ceiling --backend=serial "${small[@]}" "$option"
 done
 ok "a trace" ceiling --backend=serial "${small[@]}" --trace=trace.json

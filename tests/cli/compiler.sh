@@ -111,7 +111,7 @@ rm "$work/pids"
 FLYNN_CC=$work/waits refused "--max-time" 4 "--max-time: not even the first pass ended within 0.5 s" map 'x + 1.5' 0:4 "${quick[@]}" \
     --max-time=0.5
 check "--max-time ends the compiler" ended 2
-rm "$work/pids"
+rm -f "$work/pids"
 FLYNN_COMPILE_TIMEOUT=0.5 refused "a limit of its own" 4 "$work/ignores did not end within 0.5 s (FLYNN_COMPILE_TIMEOUT)" map \
     'x + 1.5' 0:4 "${quick[@]}"
 check "ends it, too" ended 2

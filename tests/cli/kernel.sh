@@ -104,6 +104,7 @@ beyond() {
 # right FILE ARGUMENT...: exit code 0, and nothing is said of it.
 right() {
     tried=$((tried + 1))
+    ! leaves_out 5 || return 0
     ok "$1" kernel "$kernels/$1" "${@:2}" --backend="$gpu" "${quick[@]}"
     check "$1: ok" grep -Eq "$right" "$work/out"
     check "$1: nothing is said of it" is_quiet
@@ -114,6 +115,7 @@ is_quiet() { ! grep -v "its times vary\|hip-cpu: no thread writes [0-9]* of the\
 # happen to win every race.
 wrong() {
     tried=$((tried + 1))
+    ! leaves_out 5 || return 0
     run kernel "$kernels/$1" "${@:3}" --backend="$gpu" "${quick[@]}"
     [ "$gpu" = hip-cpu ] || [ "$2" != "$race" ] || [ "$status" -gt 1 ] || return 0
     check "$1: is found" test "$status" = 1
@@ -219,7 +221,7 @@ esac
 
 # The commands of docs/kernels/README.md as they stand there, from its folder: they need no other file.
 page() {
-    local line words expected commands=0
+    local line words expected
     while IFS= read -r line; do
         eval "words=(${line#*flynn })"
         expected=0
@@ -230,9 +232,8 @@ page() {
         esac
         FLYNN_BACKEND=hip-cpu run "${words[@]}" "${quick[@]}"
         check "docs/kernels: $line" test "$status" = $expected
-        commands=$((commands + 1))
-    done < <(grep '^    flynn ' README.md)
-    check "docs/kernels: each question has a command" test $commands -gt 20
+    done < <(grep '^    flynn ' README.md | some 5)
+    check "docs/kernels: each question has a command" test "$(grep -c '^    flynn ' README.md)" -gt 20
 }
 cd "$kernels" && page && cd "$work/files" || exit
 
@@ -449,6 +450,12 @@ for call in "exit(0)" "_exit(0)" "_Exit(0)" "abort()"; do
         -o never.npy "${hip[@]}"
     check "$call: no file" test ! -e never.npy
 done
+# What only a macro of the command line mentions is known, too.
+text '    if (threadIdx.x == n) LEAVE; ADD(out, 1, 0);'
+refused "exit by a macro" 1 "the kernel fails: k calls exit instead of returning" kernel wrong.hip out=300 40 --block=300 \
+    -D 'LEAVE=__builtin_exit(0)' -D ADD=0* "${hip[@]}"
+sed -i 's/float \*out/int *out/' wrong.hip
+ok "a compiler's atomic by a macro" kernel wrong.hip out=1 40 --block=30 --grid=1 -D LEAVE= -D ADD=__atomic_fetch_add --expect=30 "${hip[@]}"
 text '    out[0] = *(volatile int *)&n; while (atomicAdd((int *)out, 0) != n + 1);'
 run kernel wrong.hip out=300 1 --max-time=1 "${hip[@]}"
 check "--max-time ends threads that wait for ever" test "$status" = 4 -a "$(wc -l <"$work/err")" = 1

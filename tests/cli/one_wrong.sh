@@ -37,7 +37,7 @@ falsified() {
     local operation=$1 variant=$2 output where title
     shift 2
     for output in ${outputs[$operation]}; do
-        for where in first middle last; do
+        for where in $(printf '%s\n' first middle last | some 1); do
             export FAULT_PLACE=$output:$where
             title="$operation $variant, $FAULT_PLACE is wrong"
             run "$@" --json
@@ -59,7 +59,7 @@ alone() {
     check "$operation -o is written" test -s alone.npy
     rm -f alone.npy
     for output in ${outputs[$operation]}; do
-        for where in first middle last; do
+        for where in $(printf '%s\n' first middle last | some 1); do
             title="$operation -o, $output:$where is wrong"
             FAULT_PLACE=$output:$where run "$@" -o alone.npy
             check "$title: exit code 1" test "$status" = 1
@@ -84,11 +84,11 @@ while read -r operation; do
         [ "$status" = 0 ] && dtype=
         ok "$operation $variant $dtype without the fault" "${words[@]}" --variant="$variant" ${dtype:+--dtype="$dtype"}
         falsified "$operation" "$variant $dtype" "${words[@]}" --variant="$variant" ${dtype:+--dtype="$dtype"}
-    done < <(grep "^$operation " "$work/variants" | cut -d' ' -f2- | sort -u -k1,1)
-done < <(cut -d' ' -f1 "$work/variants" | sort -u)
+    done < <(grep "^$operation " "$work/variants" | cut -d' ' -f2- | sort -u -k1,1 | some 1)
+done < <(cut -d' ' -f1 "$work/variants" | sort -u | some 6)
 
 # A large result is compared in blocks, by threads: the element that is wrong has its place in the whole.
-for where in first:0 middle:100000 last:199999; do
+for where in $(printf '%s\n' first:0 middle:100000 last:199999 | some 1); do
     for words in "increment --dtype=i64" "increment --in-place" sqrt "sort --in-place" sort; do
         operation=${words%% *}
         FAULT_PLACE=$operation.out:${where%:*} run $words --size=200k --backend=one-wrong -qo large.npy
@@ -100,7 +100,7 @@ done
 
 # What slice brings by way of a conversion on the device.
 ok "slice without the fault" slice --size=40 "${quick[@]}"
-for where in first middle last; do
+for where in $(printf '%s\n' first middle last | some 1); do
     export FAULT_PLACE=convert.out:$where
     run slice --size=40 --slice=3:30,5:9 --json -o slice.npy "${quick[@]}"
     check "slice, $FAULT_PLACE is wrong: exit code 1" test "$status" = 1

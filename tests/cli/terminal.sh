@@ -72,15 +72,16 @@ check "a message takes its place" grep -qF "${erase}serial: first pass ...${eras
 narrow() {
     awk -v most="$1" 'BEGIN {RS = "[\r\n]+"} {sub(/^.\[K/, "")} length > most {print; bad = 1} END {exit bad || NR < 3}' "$work/err"
 }
-for width in 80 40; do
+mapfile -t lines < <(printf '%s\n' "ceiling --backend=serial --size=100000 --min-time=0.01" "compare sort reconstruct --backend=serial --size=100 --repeat=1" \
+    "laws reconstruct --backend=omp --threads=1,2,3 --size=100 --repeat=3" "convolve --backend=serial,simd --size=300 --min-time=0.01" | some 1)
+for width in $(printf '%s\n' 80 40 | some 1); do
     COLUMNS=$width on_terminal sort --size=1k --columns=kernal
     check "a message of $width columns" narrow $width
     check "$width columns: the corrected command is a line of its own" grep -q '^  flynn sort --size=1k --columns=kernel' "$work/err"
     check "$width columns: its words" test "$(tr -s ' \r\n' ' ' <"$work/err" | grep -c "'kernal' is no column here; expected backend, class, variant")" = 1
     COLUMNS=$width on_terminal sweep reconstruct --backend=serial --variant=tiled --size=300 --block=16x16,32x32 --min-time=1.2
     check "a sweep of $width columns" narrow $width
-    for words in "ceiling --backend=serial --size=100000 --min-time=0.01" "compare sort reconstruct --backend=serial --size=100 --repeat=1" \
-        "laws reconstruct --backend=omp --threads=1,2,3 --size=100 --repeat=3" "convolve --backend=serial,simd --size=300 --min-time=0.01"; do
+    for words in "${lines[@]}"; do
         read -ra words <<<"$words"
         COLUMNS=$width on_terminal "${words[@]}"
         check "${words[0]}: lines of $width columns" narrow $width

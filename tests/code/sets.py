@@ -29,6 +29,13 @@ def selection(*words):
     return "".join(m[0] for m in SELECTS.finditer(line[0])).strip()
 
 
+def is_quick(*words):
+    """Whether the tests of `make check` that have many cases take some of them."""
+    shown = subprocess.run(["make", "-n", "-C", SOURCE, "check", *words], capture_output=True, text=True, check=True,
+                           env={k: v for k, v in os.environ.items() if not re.match("MAKE|MFLAGS|TESTS|FLYNN_TEST", k)})
+    return bool(re.search(r"FLYNN_TEST_QUICK=\d+ .* ctest ", shown.stdout))
+
+
 def labels_of_tests(build):
     """Read in another folder, because ctest writes its files where it runs."""
     with tempfile.TemporaryDirectory() as folder:
@@ -66,6 +73,8 @@ def wrong_in(labels, plain):
                                ("TESTS=leaks", selection("TESTS=leaks"), "--label-regex '^(leaks)$'")):
         if found != right:
             yield f"make check {word} chooses tests by {found!r}, expected {right!r}"
+    if [is_quick(), is_quick("TESTS=all"), is_quick("TESTS=cli")] != [True, False, False]:
+        yield "make check takes some cases of a test, and TESTS=all or TESTS=LABEL all of them: they do not"
     if "make check TESTS=all" not in (SOURCE / ".ci/run").read_text(encoding="utf-8"):
         yield ".ci/run does not run make check TESTS=all"
 

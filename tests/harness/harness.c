@@ -70,13 +70,63 @@ bool is_small_test(void)
 /* The resource that a test runs on, for messages; empty outside of such a test. */
 static const char *running_on = "";
 
-void for_every_backend(void (*test)(const struct on *on))
+static struct {
+    uint64_t state;
+    unsigned cases, taken; /* of the cases in turn, the number of those gone by and the one that is taken */
+} chance;
+
+static void chance_start(const char *name)
+{
+    const char *number = getenv("FLYNN_TEST_QUICK");
+    chance.state = hash_bytes(number ? strtoull(number, NULL, 10) + 1 : 0, name, strlen(name));
+    chance.cases = 0;
+}
+
+bool is_left_out(unsigned one_of)
+{
+    if (!getenv("FLYNN_TEST_QUICK"))
+        return false;
+    if (chance.state == 0)
+        chance_start("");
+    if (chance.cases++ % one_of == 0)
+        chance.taken = (unsigned)(random_bits(&chance.state) >> 32) % one_of;
+    return (chance.cases - 1) % one_of != chance.taken;
+}
+
+static bool is_of_processor(const char *resource)
+{
+    for (size_t i = 0; i < fl_backend_count(); i++) {
+        const size_t length = strlen(fl_backend_get(i)->name);
+        if (strncmp(resource, fl_backend_get(i)->name, length) == 0 && strchr(":", resource[length]))
+            return strcmp(fl_backend_get(i)->family, "cpu") == 0;
+    }
+    return false;
+}
+
+/* Leaves out all resources of the processor but one. */
+static size_t chosen_of(struct on *all, size_t count)
+{
+    size_t of_processor = 0, chosen = 0;
+    for (size_t i = 0; i < count; i++)
+        of_processor += is_of_processor(all[i].resource);
+    size_t one = of_processor ? (size_t)(random_bits(&chance.state) >> 32) % of_processor : 0;
+    for (size_t i = 0; i < count; i++)
+        if (!is_of_processor(all[i].resource) || one-- == 0)
+            all[chosen++] = all[i];
+    return chosen;
+}
+
+void for_every_backend(const char *name, void (*test)(const struct on *on))
 {
     const struct on *all;
     size_t count = every_backend(&all);
     cr_assert(count > 0, "no backend can run here");
+    chance_start(name);
+    if (getenv("FLYNN_TEST_QUICK"))
+        count = chosen_of(resources, count);
     for (size_t i = 0; i < count; i++) {
         const struct on on = all[i];
+        chance.cases = 0;
         running_on = on.resource;
         cr_log_info("on %s", on.resource);
         test(&on);

@@ -34,11 +34,17 @@ bool is_small_test(void);
     static void suite##_##name##_on(const struct on *on); \
     Test(suite, name, .timeout = 1200) \
     { \
-        for_every_backend(suite##_##name##_on); \
+        for_every_backend(#name, suite##_##name##_on); \
     } \
     static void suite##_##name##_on(const struct on *on)
 
-void for_every_backend(void (*test)(const struct on *on));
+void for_every_backend(const char *name, void (*test)(const struct on *on));
+
+/* `make check` sets FLYNN_TEST_QUICK to a number, another one each time. A quick test takes some of its cases, the same
+ * ones for the same number: each of ON_EVERY_BACKEND runs on one of the processor's resources and on every other
+ * device, and a loop skips a case where this returns true. Of each `one_of` cases in turn one is taken; all, in other
+ * tests. */
+bool is_left_out(unsigned one_of);
 
 /* One of several threads that use a device at the same time. */
 struct worker {

@@ -114,7 +114,7 @@ expect_whole() {
 }
 
 quietly "$CMAKE" --install "$FLYNN_BUILD" --prefix "$work/first"
-expect_whole "$work/first"
+[ -n "${FLYNN_TEST_QUICK:-}" ] || expect_whole "$work/first" # a quick test looks at what was moved alone
 mkdir elsewhere
 mv first "elsewhere/moved"
 expect_whole "$work/elsewhere/moved"

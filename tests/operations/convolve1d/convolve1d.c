@@ -168,6 +168,8 @@ void check_variants(fl_device *device, const struct matrix *signal, const struct
 
 void check_random(fl_device *device, fl_dtype dtype, int64_t size, int64_t taps, fl_mode mode, uint64_t seed)
 {
+    if (is_left_out(4))
+        return;
     struct matrix signal = matrix_random(dtype, 1, size, seed), kernel = matrix_random(dtype, 1, taps, seed + 1000);
     struct sums sums = sums_create(&signal, &kernel, mode);
     check_variants(device, &signal, &kernel, mode, &sums);

@@ -60,7 +60,7 @@ static void note(const fl_device *device, const char *operation, const char *var
 /* Runs the test on every backend and reports. */
 static void measure(void (*test)(const struct on *on), size_t least)
 {
-    for_every_backend(test);
+    for_every_backend("bounds", test);
     cr_expect(measure_count >= least, "only %zu variants", measure_count);
     for (size_t i = 0; i < measure_count; i++) {
         printf("%-28s %.3f of the bound (%s)\n", measures[i].what, measures[i].part, measures[i].where);

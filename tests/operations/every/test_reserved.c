@@ -34,6 +34,8 @@ static void visit(fl_device *device, const struct call *call, void *user)
     if (strcmp(call->variant, "auto") != 0)
         return;
     for (size_t i = 0; i < COUNT(later); i++) {
+        if (is_left_out(COUNT(later)))
+            continue;
         with.with = &later[i].with;
         struct outputs got = run_call(device, &with, NULL, NULL);
         expect_refused(got.status, i, call->text);

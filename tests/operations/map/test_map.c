@@ -66,6 +66,8 @@ static void check_case(fl_device *device, const char *name, const char *expressi
     const char *variant;
     char file[80];
 
+    if (is_left_out(4))
+        return;
     for (int i = 0; i < count; i++) {
         snprintf(file, sizeof file, "%s.%d", name, i);
         inputs[i] = matrix_golden("map", file);
