@@ -48,6 +48,13 @@ def answer(cell):
     return BLOCK.findall(source(cell))[0].rstrip("\n")
 
 
+def changing(where, outputs):
+    """Addresses and paths in outputs."""
+    found = OF_ONE_MACHINE.search(json.dumps(outputs))
+    if found:
+        yield f"{where} shows '{found[0]}', which the next run changes"
+
+
 def wrong_form(notebook, least=QUESTIONS):
     """What is wrong with the cells, as texts."""
     cells, count = notebook["cells"], 0
@@ -72,9 +79,7 @@ def wrong_form(notebook, least=QUESTIONS):
             yield f"{where} is a room and not empty; --write empties it"
         elif cell["cell_type"] == "code" and "room" not in tags(cell) and not source(cell).strip():
             yield f"{where} is empty and no room"
-        found = OF_ONE_MACHINE.search(json.dumps(cell.get("outputs", [])))
-        if found:
-            yield f"{where} shows '{found[0]}', which the next run changes"
+        yield from changing(where, cell.get("outputs", []))
         if LEFT_BY_RUNS & set(cell["metadata"]) or "id" in cell:
             yield f"{where} has what a run or an editor left; --write removes it"
     if count < least:
@@ -106,6 +111,7 @@ def run(notebook, folder, skipped):
         manager = AsyncKernelManager(kernel_name="python3", transport="ipc", ip=f"{own}/kernel")
         client = nbclient.NotebookClient(node, km=manager, timeout=LIMIT_S * int(os.environ.get("FLYNN_TEST_SLOWNESS", 1)), allow_errors=True,
                                          record_timing=False, skip_cells_with_tag=skipped, resources={"metadata": {"path": str(folder)}})
+        client.owns_km = True  # ends it
         client.execute()
     return json.loads(nbformat.writes(node))
 
@@ -124,6 +130,8 @@ def wrong_run(ran, skipped):
             yield f"{where} is tagged raises-exception and raises none"
         elif "raises-exception" not in tags(cell) and errors(cell):
             yield f"{where}: {errors(cell)[0]}"
+        else:
+            yield from changing(where, shown(cell["outputs"]))
 
 
 def shown(outputs):
