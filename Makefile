@@ -102,7 +102,7 @@ python_with = $(or $(firstword $(foreach python,python3 /usr/bin/python3,$(if $(
 # Jupyter wants to be told that root, as in a container, is meant. NOTEBOOK_FLAGS=--no-browser prints the address alone.
 notebook: deps-build deps-notebook
 	@$(MAKE) --no-print-directory all
-	@PYTHONPATH="$(CURDIR)/python:$$PYTHONPATH" $(call python_with,notebook) -m notebook $(if $(filter 0,$(shell id -u)),--allow-root) $(NOTEBOOK_FLAGS) $(NOTEBOOK)
+	@PYTHONPATH="$(CURDIR)/python:$$PYTHONPATH" $(call python_with,notebook) -m notebook $(if $(filter 0,$(shell id -u)),--allow-root) --notebook-dir=docs $(NOTEBOOK_FLAGS) $(NOTEBOOK)
 
 notebooks: deps-build deps-notebook
 	@$(MAKE) --no-print-directory all

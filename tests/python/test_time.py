@@ -101,6 +101,10 @@ def test_plot():
     axes = rows.plot()
     assert [label.get_text() for label in axes.get_yticklabels()] == [row["device"] for row in rows] and axes.get_xlabel() == "ms"
     assert len(axes.patches) == 8
+    rows.append({**rows[0], "device": "hip-cpu:0", "emulation": True, "total_s": 100 * rows[0]["total_s"]})
+    slow = rows.plot()
+    assert slow.get_xlim()[1] < 1100 * max(row["total_s"] for row in rows[:2])
+    assert flynn._time.show_time(rows[-1]["total_s"]) in slow.texts[0].get_text() and not axes.texts
 
 
 def test_the_command():
