@@ -239,6 +239,17 @@ def test_itself():
             "cell 10 is empty and ", "2 questions; expected"])
 
 
+def test_marking():
+    """The cells for nbgrader and Otter in docs/notebooks/README.md: points for the solution alone."""
+    tools, solution, tests = BLOCK.findall((SOURCE / "docs" / "notebooks" / "README.md").read_text(encoding="utf-8"))
+    stub = re.sub(r"### BEGIN SOLUTION.*### END SOLUTION", "# YOUR CODE HERE\nraise NotImplementedError()", solution, flags=re.DOTALL)  # as nbgrader does
+    cells = [tools, solution, tests, "del source", stub, tests, solution.replace("if (i < n)", ""), tests]
+    ran = run(made(*(cell_of("code", text) for text in cells)), SOURCE / "docs" / "notebooks", "")
+    found = [(errors(cell) or [""])[0] for cell in ran["cells"][1:]]
+    expect("marking", [text.split(":")[0] for text in found], ["", "", "", "", "NotImplementedError", "NameError", "", "Error"])
+    expect("what is wrong with the kernel", "beyond its 1 elements" in found[7], True)
+
+
 def main():
     words, writes, form = sys.argv[1:], "--write" in sys.argv, "--form" in sys.argv
     if not form:
@@ -254,6 +265,7 @@ def main():
             sys.exit(77)
     if "--self" in words:
         test_itself()
+        test_marking()
     if not writes:  # no GPU
         os.environ.update(CUDA_VISIBLE_DEVICES="-1", HIP_VISIBLE_DEVICES="-1")
     failed = 0

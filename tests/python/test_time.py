@@ -2,6 +2,7 @@
 """flynn.time, the command as python -m flynn, and the magics of notebooks."""
 import os
 import pathlib
+import re
 import subprocess
 import sys
 import time
@@ -32,6 +33,7 @@ def test_all_devices():
     text, page = str(rows), rows._repr_html_()
     for word in ("device", "open", "cold", "h2d", "kernel", "d2h", "total", "call", "spread", "speed-up", "with copies", "check", "sort", "serial", "SISD"):
         assert word in text and word in page
+    assert re.search(r"\d&nbsp;[mun]s</td>", page) and not re.search(r"\d [mun]s</td>", page)  # no line breaks before a unit
     if rows[-1]["emulation"]:
         assert "(emulation)" in text and "an emulation's times say nothing about a GPU's" in text and "an emulation&#x27;s times" in page
 
