@@ -82,15 +82,15 @@ def magic(line: str, cell: Optional[str], variables: Dict[str, Any]) -> Optional
 
 
 def show_error(shell: Any, kind: Any, error: BaseException, trace: Optional[types.TracebackType], tb_offset: Optional[int] = None) -> None:
-    """Shows an error without the calls inside of Flynn, and inside of NumPy and IPython on the way there: it ends with the user's own line."""
-    inside = (os.path.dirname(__file__), "<__array_function__", str(pathlib.Path(sys.modules["IPython"].__file__ or "").parent))
-    last, one = trace, trace
+    """Shows an error. One of Flynn's ends with the user's own line, without the calls inside of Flynn, and inside of other libraries on the way there."""
+    last, own, one = trace, trace, trace
     while one:
-        if not one.tb_frame.f_code.co_filename.startswith(inside):
-            last = one
-        one = one.tb_next
-    if last:
-        last.tb_next = None
+        file = one.tb_frame.f_code.co_filename
+        if not (file.startswith((os.path.dirname(__file__), "<__array_function__")) or "-packages/" in file):
+            own = one
+        last, one = one, one.tb_next
+    if last and own and last.tb_frame.f_code.co_filename.startswith(os.path.dirname(__file__)):
+        own.tb_next = None
     shell.showtraceback((kind, error, trace), tb_offset=tb_offset)
 
 

@@ -6,6 +6,7 @@ import ctypes
 import html
 import json
 import math
+import re
 from typing import Any, Callable, Dict, Iterable, List, Optional, Sequence, Tuple, Union
 
 import numpy as np
@@ -60,12 +61,13 @@ class Times(List[Row]):
 
     def _repr_html_(self) -> str:
         head, *rows = self._cells()
-        def line(cells: Sequence[str], tag: str, space: str) -> str:
-            return "<tr>" + "".join(f"<{tag} style='text-align:{'left' if i < 3 or i == len(cells) - 1 else 'right'}'>{html.escape(cell).replace(' ', space)}</{tag}>"
-                                    for i, cell in enumerate(cells)) + "</tr>"
+        def line(cells: Sequence[str], tag: str) -> str:
+            texts = [re.sub(r"^([\d.]+) ", r"\1&nbsp;", html.escape(cell)) for cell in cells]  # a number stays with its unit
+            return "<tr>" + "".join(f"<{tag} style='text-align:{'left' if i < 3 or i == len(cells) - 1 else 'right'}'>{text}</{tag}>"
+                                    for i, text in enumerate(texts)) + "</tr>"
         caption = f"<caption>{html.escape(self.title)}</caption>" if self.title else ""
         remarks = "".join(f"<div>{html.escape(text)}</div>" for text in self._remarks())
-        return f"<table>{caption}<thead>{line(head, 'th', ' ')}</thead><tbody>{''.join(line(row, 'td', '&nbsp;') for row in rows)}</tbody></table>{remarks}"
+        return f"<table>{caption}<thead>{line(head, 'th')}</thead><tbody>{''.join(line(row, 'td') for row in rows)}</tbody></table>{remarks}"
 
     def plot(self, ax: Any = None) -> Any:
         """Bars of copies, kernel and the rest, in ms, by matplotlib; the axes. An emulation's bar is hatched and sets no scale: where it is cut, it has its time."""
