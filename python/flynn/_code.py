@@ -139,6 +139,16 @@ def vectorize(source: Any = None, *_: Any, **__: Any) -> Any:
 
 # ------------------------------------------------------------------------------------------------------ kernels ----
 
+class Checked(Dict[str, Any]):
+    """What RawKernel.check found: the result of `flynn kernel --json`, which shows itself in one line."""
+
+    def __repr__(self) -> str:
+        how = ", ".join(f"{name} {'x'.join(map(str, self[name]))}" for name in ("grid", "block"))
+        found = self["check"]
+        result = f"right, {found['compared']} elements compared" if found["ok"] else "not checked: expect= names what is right"
+        return f"<{self['kernel']} on {self['resource']}, {how}: {result}>"
+
+
 class RawKernel:
     """A kernel in HIP's or CUDA's C++.
 
@@ -288,13 +298,13 @@ class RawKernel:
             raise DeviceError(f"the kernel {self.name} did not end within {limit_s:g} s; does a loop never end? limit_s=... of flynn.RawKernel waits longer") from None
 
     def check(self, grid: Any, block: Any, arguments: Sequence[Any], *, expect: Any = None, shared_mem: int = 0, device: Where = None,
-              rtol: Optional[float] = None, atol: Optional[float] = None) -> Dict[str, Any]:
+              rtol: Optional[float] = None, atol: Optional[float] = None) -> Checked:
         """Runs `flynn kernel` in a process of its own: several passes that must agree, guards beside the outputs, on hip-cpu a look at each access, and the
         result against `expect`. grid may be "auto".
 
         arguments: as of a launch, where NumPy's arrays are taken, too; none is changed. expect: an expression of the arrays that the kernel reads, in their
-        order x, y, z, w ("x + y"), an array, or another RawKernel; of the first output. Returns the command's result as a dict. Error: what is wrong, in the
-        command's words; SourceError, ArgumentError; DeviceError: it did not end within limit_s; UnavailableError.
+        order x, y, z, w ("x + y"), an array, or another RawKernel; of the first output. Returns the command's result as a dict, which shows itself in one
+        line. Error: what is wrong, in the command's words; SourceError, ArgumentError; DeviceError: it did not end within limit_s; UnavailableError.
         """
         if not isinstance(arguments, (tuple, list)) or len(arguments) != len(self._parameters):
             raise ArgumentError(f"{self!r} takes {len(self._parameters)} arguments in a tuple")
@@ -322,9 +332,9 @@ class RawKernel:
                 options.append("--expect=" + self._expected(expect, path))
             done = _run_command(["kernel", *options, "--", "kernel.hip", *words], folder, self.limit_s + 60)
             message = "; ".join(line.replace("flynn kernel: ", "", 1).strip() for line in done.stderr.splitlines() if line.strip())
+            message = re.sub(r"--grid=([0-9x]+)", lambda found: f"grid=({found[1].replace('x', ', ')})", message).replace("kernel own,", f"the kernel {self.name},")
             if done.returncode == 0:
-                row: Dict[str, Any] = json.loads((path / "found.json").read_text(encoding="utf-8"))["results"][0]
-                return row
+                return Checked(json.loads((path / "found.json").read_text(encoding="utf-8"))["results"][0])
             if done.returncode == 2:
                 raise (SourceError if message.startswith("kernel.hip:") else ArgumentError)(message)
             if done.returncode == 3:

@@ -220,12 +220,24 @@ def test_a_kernel(emulation):
     equal(out, x + 2 * x)
     row = kernel.check("auto", 256, (x, 2 * x, np.zeros_like(x), 1000), expect="x + y")
     assert row["check"]["ok"] is True and row["check"]["compared"] == 1000
+    assert repr(row) == "<vector_add on hip-cpu:0, grid 4x1x1, block 256x1x1: right, 1000 elements compared>"
+    assert "vector_add on hip-cpu:0" in repr(kernel.check(4, 256, (a, b, out, 1000))) and "not checked" in repr(kernel.check(4, 256, (a, b, out, 1000)))
     kernel.check(4, 256, (a, b, out, 1000), expect=x + 2 * x)
     kernel.check(4, 256, (a, b, out, 1000), expect=flynn.RawKernel(VECTOR_ADD.replace("a[i] + b[i]", "b[i] + a[i]")))
     with pytest.raises(flynn.Error, match=r"expected"):
         kernel.check(4, 256, (a, b, out, 1000), expect="x - y")
-    with pytest.raises(flynn.Error):
+    with pytest.raises(flynn.Error, match=r"the kernel vector_add, block 256, is wrong on hip-cpu:0: element \[256\]"):
         kernel.check(1, 256, (a, b, emulation.zeros(1000, "float32"), 1000), expect="x + y")
+
+
+def test_the_grid_of_a_kernel_whose_x_is_the_row(emulation):
+    kernel = flynn.RawKernel("""__global__ void f(float *a, int rows, int columns) {
+        int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;
+        if (x < rows && y < columns) a[x * columns + y] += 1; }""")
+    arguments = np.ones((20, 50), "float32"), 20, 50
+    with pytest.raises(flynn.Error, match=r"right with grid=\(3, 7\): your x is the first dimension"):
+        kernel.check("auto", (8, 8), arguments, expect="x + 1")
+    kernel.check((3, 7), (8, 8), arguments, expect="x + 1")
 
 
 def test_defines_and_numbers(emulation, capfd):
