@@ -59,6 +59,11 @@ def test_inputs_that_the_function_changes(emulation):
     assert all(one == x.tolist() for one in seen) and len(seen) >= 5
 
 
+def test_a_function_without_arrays_runs_on_the_device_that_is_timed(emulation):
+    rows = flynn.time(flynn.primes, 100, devices=["serial", "simd", emulation], repeat=3)
+    assert [row["check"] for row in rows] == ["ok"] * 3 and [row["h2d_s"] == 0 for row in rows] == [True, True, False]
+
+
 def test_a_wrong_result_is_said():
     calls = iter(range(10 ** 6))
     rows = flynn.time(lambda a: a.device.array([float(next(calls))]), np.zeros(2), devices=["serial", "simd"], repeat=3)
