@@ -130,7 +130,7 @@ def installed():
 def main():
     if INSTALLED:
         sys.exit(installed())
-    pages = sorted({*SOURCE.glob("*.md"), *(SOURCE / "docs").rglob("*.md"), *(SOURCE / "docs").rglob("[0-9]*.ipynb")})
+    pages = sorted({*SOURCE.glob("*.md"), *(SOURCE / "docs").rglob("*.md"), *(SOURCE / "docs" / "notebooks").glob("*.ipynb")})
     names = commands()
     assert len(pages) >= 5 and len(names) >= 3 and "convolve" in names, "the pages or the commands were not found"
     found = [problem for page in pages for problem in broken(page)]
