@@ -12,11 +12,14 @@
 #   make bench       time the exercises on every backend here
 #   make pages       on one quiet machine with a GPU: put what the commands print today into the pages (two minutes)
 #   make pictures    draw the pictures of the documents again, each by the command in its page
+#   make notebook    install what is missing, build, open the first notebook of docs/notebooks in Jupyter (Debian, Ubuntu)
+#   make notebooks   run the notebooks with their answers and store what they show on this machine
 #   make dist        write out/flynn-VERSION.tar.gz, of the last commit: the same bytes each time
 #   make install     install under PREFIX (/usr/local), within DESTDIR
 #   make deps        install what building and testing need (Debian, Ubuntu)
 #   make deps-deep   install the compilers and analyzers of check-deep, and what deps-page and deps-mpi install (Debian, Ubuntu)
 #   make deps-page   install a browser (350 MB) for the test of the report's page, which is skipped without one (Debian)
+#   make deps-notebook  install Jupyter and matplotlib for notebook, notebooks and their tests (Debian, Ubuntu)
 #   make deps-gpu    install what the AMD plugin needs besides, and TBB for the test that compares the emulation with HIP-CPU
 #   make deps-mpi    install what several processes need: Open MPI, MPICH, and Slurm for its test (Debian, Ubuntu)
 
@@ -42,6 +45,7 @@ BUILD_PACKAGES := gcc g++ cmake make pkg-config libpng-dev libjansson-dev libsma
 TEST_PACKAGES := ccache gnuplot-nox python3-jsonschema libcriterion-dev valgrind binutils python3 python3-numpy python3-scipy python3-pytest mypy zsh fish groff-base
 DEEP_PACKAGES := clang clang-tidy libclang-rt-dev ninja-build g++-aarch64-linux-gnu qemu-user
 PAGE_PACKAGES := chromium-headless-shell
+NOTEBOOK_PACKAGES := jupyter-notebook python3-nbclient python3-ipykernel python3-matplotlib python3-numpy python3-scipy
 GPU_PACKAGES := hipcc libamdhip64-dev llvm libtbb-dev librocprim-dev libfftw3-dev
 MPI_PACKAGES := libopenmpi-dev openmpi-bin libmpich-dev mpich slurmctld slurmd slurm-client munge
 
@@ -94,6 +98,19 @@ pictures: all
 	@mkdir -p out && $(BUILD)/bin/flynn report tests/data/saved/sweep.json -o out/sweep.html --plots=out/plots
 	@cp out/plots/01-sweep-map-*.svg docs/images/report-sweep-map.svg && cp out/plots/02-sweep-lines-*.svg docs/images/report-sweep-lines.svg
 
+NOTEBOOK := docs/notebooks/1-sort-and-copies.ipynb
+# The first Python that has the module $(1).
+python_with = $(or $(firstword $(foreach python,python3 /usr/bin/python3,$(if $(filter 0,$(shell $(python) -c 'import $(1)' 2>/dev/null; echo $$?)),$(python)))),$(error no Python here has the module $(1): make deps-notebook))
+
+# Jupyter wants to be told that root, as in a container, is meant. NOTEBOOK_FLAGS=--no-browser prints the address alone.
+notebook: deps-build deps-notebook
+	@$(MAKE) --no-print-directory all
+	@PYTHONPATH="$(CURDIR)/python:$$PYTHONPATH" $(call python_with,notebook) -m notebook $(if $(filter 0,$(shell id -u)),--allow-root) --notebook-dir=docs $(NOTEBOOK_FLAGS) $(NOTEBOOK)
+
+notebooks: deps-build deps-notebook
+	@$(MAKE) --no-print-directory all
+	@$(call python_with,nbclient) -B tests/python/notebooks.py --write docs/notebooks/*.ipynb
+
 # What is not committed is not in it, and the time of its files is the commit's.
 dist:
 	@git diff --quiet HEAD || { echo "make dist: needs a git repository, and no changes that are not committed" >&2; exit 1; }
@@ -117,6 +134,9 @@ deps-deep: deps-page deps-mpi
 deps-page:
 	@sh cmake/deps.sh $(PAGE_PACKAGES)
 
+deps-notebook:
+	@sh cmake/deps.sh $(NOTEBOOK_PACKAGES)
+
 deps-gpu:
 	@sh cmake/deps.sh $(GPU_PACKAGES)
 
@@ -126,4 +146,4 @@ deps-mpi:
 clean:
 	@rm -rf $(BUILD) out
 
-.PHONY: all demo tests check check-quick check-deep check-mutants check-gpu bench pages pictures dist install deps-build deps deps-deep deps-page deps-gpu deps-mpi clean
+.PHONY: all demo tests check check-quick check-deep check-mutants check-gpu bench pages pictures notebook notebooks dist install deps-build deps deps-deep deps-page deps-notebook deps-gpu deps-mpi clean

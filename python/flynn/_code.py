@@ -9,7 +9,7 @@ import pathlib
 import re
 import sys
 import threading
-from typing import TYPE_CHECKING, Any, Callable, Dict, List, Mapping, Optional, Sequence, Tuple, Union
+from typing import TYPE_CHECKING, Any, Callable, Dict, List, Mapping, NoReturn, Optional, Sequence, Tuple, Union
 
 import numpy as np
 
@@ -149,6 +149,16 @@ def vectorize(source: Any = None, *_: Any, **__: Any) -> Any:
 
 # ------------------------------------------------------------------------------------------------------ kernels ----
 
+class Checked(Dict[str, Any]):
+    """What RawKernel.check found: the result of `flynn kernel --json`, which shows itself in one line."""
+
+    def __repr__(self) -> str:
+        how = ", ".join(f"{name} {'x'.join(map(str, self[name]))}" for name in ("grid", "block"))
+        found = self["check"]
+        result = f"right, {found['compared']} elements compared" if found["ok"] else "not checked: expect= names what is right"
+        return f"<{self['kernel']} on {self['resource']}, {how}: {result}>"
+
+
 class RawKernel:
     """A kernel in HIP's or CUDA's C++.
 
@@ -217,9 +227,11 @@ class RawKernel:
         return numbers
 
     def _device(self, device: Where, arguments: Sequence[Any]) -> Device:
-        if device is None and not any(hasattr(x, "shape") and not isinstance(x, np.generic) for x in arguments):
+        """The device of a launch: as of each call, but NumPy's arrays alone are to be copied to a GPU."""
+        arrays = [x for x in arguments if isinstance(x, Array)] or [x for x in arguments if hasattr(x, "shape") and not isinstance(x, np.generic)]
+        if device is None and all(isinstance(x, np.ndarray) for x in arrays):
             return default_gpu()
-        return on_device(device, [x for x in arguments if isinstance(x, Array)] or [x for x in arguments if hasattr(x, "shape")])
+        return on_device(device, arrays)
 
     def _argument(self, parameter: Tuple[str, np.dtype[Any], bool], value: Any, on: Device) -> Any:
         name, dtype, is_array = parameter
@@ -228,13 +240,17 @@ class RawKernel:
             if array is None:
                 raise ArgumentError(f"{name} is {value!r}; expected an array of {dtype}")
             if array.dtype != dtype:
-                raise ArgumentError(f"{name} has dtype {array.dtype}; the kernel's is {dtype}: {name}.astype('{dtype}') converts it")
+                self._wrong_dtype(name, array.dtype, dtype)
             if not array._writable and self._written >> [p[0] for p in self._parameters].index(name) & 1:
                 raise ArgumentError(f"{name} is over read-only memory, and the kernel may write to it")
             return array
         if hasattr(value, "shape") and not isinstance(value, np.generic):
             raise ArgumentError(f"{name} is an array; expected a number")
         return real(name, value) if dtype.kind == "f" else integer(name, value)
+
+    @staticmethod
+    def _wrong_dtype(name: str, found: np.dtype[Any], expected: np.dtype[Any]) -> NoReturn:
+        raise ArgumentError(f"{name} has dtype {found}; the kernel's is {expected}: {name}.astype('{expected}') converts it")
 
     def _compiled(self, on: Device) -> int:
         if on not in self._kernels:
@@ -297,16 +313,19 @@ class RawKernel:
         try:
             return subprocess.run(command, capture_output=True, text=True, errors="replace", timeout=limit_s, env=environment, stdin=subprocess.DEVNULL)
         except subprocess.TimeoutExpired:
-            raise DeviceError(f"the kernel {self.name} did not end within {limit_s:g} s; does a loop never end? limit_s=... of flynn.RawKernel waits longer") from None
+            raise self._endless(limit_s) from None
+
+    def _endless(self, limit_s: float) -> DeviceError:
+        return DeviceError(f"the kernel {self.name} did not end within {limit_s:g} s; does a loop never end? limit_s=... of flynn.RawKernel waits longer")
 
     def check(self, grid: Any, block: Any, arguments: Sequence[Any], *, expect: Any = None, shared_mem: int = 0, device: Where = None,
-              rtol: Optional[float] = None, atol: Optional[float] = None) -> Dict[str, Any]:
+              rtol: Optional[float] = None, atol: Optional[float] = None) -> Checked:
         """Runs `flynn kernel` in a process of its own: several passes that must agree, guards beside the outputs, on hip-cpu a look at each access, and the
         result against `expect`. grid may be "auto".
 
         arguments: as of a launch, where NumPy's arrays are taken, too; none is changed. expect: an expression of the arrays that the kernel reads, in their
-        order x, y, z, w ("x + y"), an array, or another RawKernel; of the first output. Returns the command's result as a dict. Error: what is wrong, in the
-        command's words; SourceError, ArgumentError; DeviceError: it did not end within limit_s; UnavailableError.
+        order x, y, z, w ("x + y"), an array, or another RawKernel; of the first output. Returns the command's result as a dict, which shows itself in one
+        line. Error: what is wrong, in the command's words; SourceError, ArgumentError; DeviceError: it did not end within limit_s; UnavailableError.
         """
         import tempfile
         if not isinstance(arguments, (tuple, list)) or len(arguments) != len(self._parameters):
@@ -322,6 +341,8 @@ class RawKernel:
                 if is_array:
                     host = value.numpy() if isinstance(value, Array) else np.asarray(value)
                     dtype_code(name, host.dtype)
+                    if host.dtype != dtype and (host.dtype == np.int64 or not np.can_cast(host.dtype, dtype)):
+                        self._wrong_dtype(name, host.dtype, dtype)
                     np.save(path / f"{name}.npy", host)
                     words.append(("inout:" if self._written >> i & 1 else "") + f"{name}.npy")
                 else:
@@ -334,15 +355,25 @@ class RawKernel:
             if expect is not None:
                 options.append("--expect=" + self._expected(expect, path))
             done = _run_command(["kernel", *options, "--", "kernel.hip", *words], folder, self.limit_s + 60)
-            message = "; ".join(line.replace("flynn kernel: ", "", 1).strip() for line in done.stderr.splitlines() if line.strip())
+            message = self._words(done.stderr)
             if done.returncode == 0:
-                row: Dict[str, Any] = json.loads((path / "found.json").read_text(encoding="utf-8"))["results"][0]
-                return row
+                return Checked(json.loads((path / "found.json").read_text(encoding="utf-8"))["results"][0])
             if done.returncode == 2:
                 raise (SourceError if message.startswith("kernel.hip:") else ArgumentError)(message)
             if done.returncode == 3:
                 raise UnavailableError(message)
+            if "--max-time" in message:
+                raise self._endless(self.limit_s)
             raise (DeviceError if done.returncode == 4 or done.returncode < 0 else Error)(message or f"the kernel {self.name} {_end_of(done.returncode)}")
+
+    def _words(self, said: str) -> str:
+        """What the command says, in Python's words: on one line, but for a line of the source with its caret."""
+        lines = [line.replace("flynn kernel: ", "", 1).rstrip() for line in said.splitlines() if line.strip()]
+        message = "\n".join(lines) if any(re.fullmatch(r"\s*\^~*", line) for line in lines) else "; ".join(map(str.strip, lines))
+        message = re.sub(r"--grid=([0-9x]+)", lambda found: f"grid=({found[1].replace('x', ', ')})", message)
+        for theirs, ours in (("kernel own,", f"the kernel {self.name},"), ("--expect", "expect"), ("expected.npy", "the array"), ("--backend", "device")):
+            message = message.replace(theirs, ours)
+        return message
 
     @staticmethod
     def _expected(expect: Any, folder: pathlib.Path) -> str:

@@ -9,11 +9,13 @@
 from __future__ import annotations
 
 import json
+import os
 import pathlib
 import re
 import shlex
 import sys
 import tempfile
+import types
 from typing import Any, Dict, List, Optional
 
 import numpy as np
@@ -79,6 +81,19 @@ def magic(line: str, cell: Optional[str], variables: Dict[str, Any]) -> Optional
         return None
 
 
+def show_error(shell: Any, kind: Any, error: BaseException, trace: Optional[types.TracebackType], tb_offset: Optional[int] = None) -> None:
+    """Shows an error. One of Flynn's ends with the user's own line, without the calls inside of Flynn, and inside of other libraries on the way there."""
+    last, own, one = trace, trace, trace
+    while one:
+        file = one.tb_frame.f_code.co_filename
+        if not (file.startswith((os.path.dirname(__file__), "<__array_function__")) or "-packages/" in file):
+            own = one
+        last, one = one, one.tb_next
+    if last and own and last.tb_frame.f_code.co_filename.startswith(os.path.dirname(__file__)):
+        own.tb_next = None
+    shell.showtraceback((kind, error, trace), tb_offset=tb_offset)
+
+
 def load(ipython: Any) -> None:
     """For %load_ext flynn."""
     from IPython.core.magic import no_var_expand
@@ -89,3 +104,4 @@ def load(ipython: Any) -> None:
 
     flynn.__doc__ = __doc__
     ipython.register_magic_function(flynn, "line_cell", "flynn")
+    ipython.set_custom_exc((Exception,), show_error)

@@ -29,7 +29,8 @@ place = Place()
 
 
 def on_device(device: Where, values: Sequence[Any]) -> Device:
-    """The device of a call: the named one, that of its first array of Flynn's, or the one on whose memory the first array is."""
+    """The device of a call: the named one, that of its first array of Flynn's, or the one on whose memory the first array is; without any, the one that
+    flynn.time times."""
     if device is not None:
         return open_device(device)
     for x in values:
@@ -38,7 +39,7 @@ def on_device(device: Where, values: Sequence[Any]) -> Device:
     for x in values:
         if x is not None:
             return where(x)
-    return open_device("auto")
+    return place.device if place.timed and place.device else open_device("auto")
 
 
 def output(out: Any, on: Device, shape: Tuple[int, ...], dtype: np.dtype[Any]) -> Array:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import json
 import math
+import re
 from typing import Any, Callable, Dict, Iterable, List, Optional, Sequence, Tuple, Union
 
 import numpy as np
@@ -62,14 +63,15 @@ class Times(List[Row]):
         head, *rows = self._cells()
 
         def line(cells: Sequence[str], tag: str) -> str:
-            return "<tr>" + "".join(f"<{tag} style='text-align:{'left' if i < 3 or i == len(cells) - 1 else 'right'}'>{html.escape(cell)}</{tag}>"
-                                    for i, cell in enumerate(cells)) + "</tr>"
+            texts = [re.sub(r"^([\d.]+) ", r"\1&nbsp;", html.escape(cell)) for cell in cells]  # a number stays with its unit
+            return "<tr>" + "".join(f"<{tag} style='text-align:{'left' if i < 3 or i == len(cells) - 1 else 'right'}'>{text}</{tag}>"
+                                    for i, text in enumerate(texts)) + "</tr>"
         caption = f"<caption>{html.escape(self.title)}</caption>" if self.title else ""
         remarks = "".join(f"<div>{html.escape(text)}</div>" for text in self._remarks())
         return f"<table>{caption}<thead>{line(head, 'th')}</thead><tbody>{''.join(line(row, 'td') for row in rows)}</tbody></table>{remarks}"
 
     def plot(self, ax: Any = None) -> Any:
-        """Bars of copies, kernel and the rest, in ms, by matplotlib; the axes. An emulation's bar is hatched."""
+        """Bars of copies, kernel and the rest, in ms, by matplotlib; the axes. An emulation's bar is hatched and sets no scale: where it is cut, it has its time."""
         import matplotlib.pyplot as plt
         ax = ax or plt.subplots(figsize=(7, 0.6 + 0.5 * len(self)))[1]
         shown = [row for row in self if row["total_s"] is not None]
@@ -82,8 +84,13 @@ class Times(List[Row]):
                 left += seconds or 0
         ax.set_yticks(range(len(shown)), [row["device"] + (" (emulation)" if row["emulation"] else "") for row in shown])
         ax.invert_yaxis()
+        longest = max((row["total_s"] for row in shown if not row["emulation"]), default=0.0)
+        for i, row in enumerate(shown if longest else []):
+            if row["total_s"] > longest:
+                ax.set_xlim(0, 1.05e3 * longest)
+                ax.text(1e3 * longest, i, show_time(row["total_s"]) + " \u2192", ha="right", va="center", bbox={"facecolor": "white", "edgecolor": "none"})
         ax.set_xlabel("ms")
-        ax.legend()
+        ax.legend(loc="upper left", bbox_to_anchor=(1, 1))
         return ax
 
 

@@ -76,6 +76,8 @@ class Translation:
         try:
             lines, first = inspect.getsourcelines(function)
             self.file = inspect.getsourcefile(function) or "?"
+            if "/ipykernel_" in self.file or self.file.startswith("<ipython-input"):
+                self.file = "cell"
         except (OSError, TypeError):
             raise SourceError(f"{self.name}: its text cannot be found; write it into a file or a cell, or give the text in C") from None
         self.text, self.first = textwrap.dedent("".join(lines)), first

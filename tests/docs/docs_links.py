@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The documentation hangs together: every relative link in README.md, BENCHMARKS.md and docs/ leads to something that is there
+"""The documentation hangs together: every relative link in README.md, BENCHMARKS.md and docs/, notebooks too, leads to something that is there
 and its #part to a heading, every page of an exercise is in the index, and every command of `flynn --help` that is an exercise has a page.
 Every file in docs/images is on a page, which has the command that draws a .png (`make pictures`); each .svg has colours for a dark screen.
 CHANGELOG.md and CITATION.cff are of this version, with one date or none. Actions in workflows are named by a commit, with the
@@ -9,6 +9,7 @@ docs_links.py PREFIX: the pages that an installation has in PREFIX/share/doc/fly
 
 For ctest: FLYNN_SOURCE and FLYNN name the source folder and the command.
 """
+import json
 import os
 import pathlib
 import re
@@ -25,9 +26,17 @@ LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
 FENCE = re.compile(r"^(```|~~~).*?^\1", re.MULTILINE | re.DOTALL)
 
 
+def text_of(page):
+    """Of a notebook the Markdown."""
+    text = page.read_text(encoding="utf-8")
+    if page.suffix != ".ipynb":
+        return text
+    return "\n\n".join("".join(cell["source"]) for cell in json.loads(text)["cells"] if cell["cell_type"] == "markdown")
+
+
 def links(page):
     """Targets of the links in a page's text; what is indented as code, fenced or in backquotes shows none."""
-    text = FENCE.sub("", page.read_text(encoding="utf-8"))
+    text = FENCE.sub("", text_of(page))
     text = "\n".join(line for line in text.split("\n") if not line.startswith("    "))
     return LINK.findall(re.sub(r"(?<!\[)`[^`\n]*`(?!\])", "", text))
 
@@ -112,7 +121,7 @@ def unpinned():
 
 
 def installed():
-    pages = sorted((SOURCE / "share/doc/flynn").rglob("*.md"))
+    pages = sorted((SOURCE / "share/doc/flynn").rglob("*.md")) + sorted((SOURCE / "share/doc/flynn/docs/notebooks").glob("*.ipynb"))
     assert len(pages) > 20, pages
     found = [problem for page in pages for problem in broken(page)]
     print(*found, sep="\n", file=sys.stderr)
@@ -123,7 +132,7 @@ def installed():
 def main():
     if INSTALLED:
         sys.exit(installed())
-    pages = sorted({*SOURCE.glob("*.md"), *(SOURCE / "docs").rglob("*.md")})
+    pages = sorted({*SOURCE.glob("*.md"), *(SOURCE / "docs").rglob("*.md"), *(SOURCE / "docs" / "notebooks").glob("*.ipynb")})
     names = commands()
     assert len(pages) >= 5 and len(names) >= 3 and "convolve" in names, "the pages or the commands were not found"
     found = [problem for page in pages for problem in broken(page)]

@@ -2,6 +2,7 @@
 """The user's own code: vectorize against NumPy on every device, and kernels, right and wrong, that leave this process alive."""
 import math
 import pathlib
+import re
 
 import numpy as np
 import pytest
@@ -274,12 +275,44 @@ def test_a_kernel(emulation):
     equal(out, x + 2 * x)
     row = kernel.check("auto", 256, (x, 2 * x, np.zeros_like(x), 1000), expect="x + y")
     assert row["check"]["ok"] is True and row["check"]["compared"] == 1000
+    assert repr(row) == "<vector_add on hip-cpu:0, grid 4x1x1, block 256x1x1: right, 1000 elements compared>"
+    assert "vector_add on hip-cpu:0" in repr(kernel.check(4, 256, (a, b, out, 1000))) and "not checked" in repr(kernel.check(4, 256, (a, b, out, 1000)))
     kernel.check(4, 256, (a, b, out, 1000), expect=x + 2 * x)
     kernel.check(4, 256, (a, b, out, 1000), expect=flynn.RawKernel(VECTOR_ADD.replace("a[i] + b[i]", "b[i] + a[i]")))
     with pytest.raises(flynn.Error, match=r"expected"):
         kernel.check(4, 256, (a, b, out, 1000), expect="x - y")
-    with pytest.raises(flynn.Error):
+    with pytest.raises(flynn.Error, match=r"the kernel vector_add, block 256, is wrong on hip-cpu:0: element \[256\]"):
         kernel.check(1, 256, (a, b, emulation.zeros(1000, "float32"), 1000), expect="x + y")
+
+
+def test_the_grid_of_a_kernel_whose_x_is_the_row(emulation):
+    kernel = flynn.RawKernel("""__global__ void f(float *a, int rows, int columns) {
+        int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;
+        if (x < rows && y < columns) a[x * columns + y] += 1; }""")
+    arguments = np.ones((20, 50), "float32"), 20, 50
+    with pytest.raises(flynn.Error, match=r"right with grid=\(3, 7\): your x is the first dimension"):
+        kernel.check("auto", (8, 8), arguments, expect="x + 1")
+    kernel.check((3, 7), (8, 8), arguments, expect="x + 1")
+
+
+def test_what_check_says_of_its_arguments(emulation):
+    kernel = flynn.RawKernel("__global__ void f(float *a, int n) {\n    int i = threadIdx.x;\n    if (i < n) a[i] += 1;\n}")
+    ones = np.ones(10, "float32")
+    for arguments, expect, words in (((ones, 10), "maximum(x, 1)", "expect:1:1: 'maximum' is not known; did you mean 'max'?\n    maximum(x, 1)\n    ^"),
+                                     ((ones, 10), np.ones(11), "expect: the array is 11, and a is 10"),
+                                     *(((ones.astype(dtype), 10), None, f"a has dtype {dtype}; the kernel's is float32: a.astype('float32') converts it")
+                                       for dtype in ("float64", "int64", "int32"))):
+        with pytest.raises(flynn.ArgumentError) as caught:
+            kernel.check(1, 32, arguments, expect=expect)
+        assert str(caught.value) == words
+    assert kernel.check(1, 32, (ones.astype("uint8"), 10), expect="x + 1")["check"]["ok"]
+    with pytest.raises(flynn.ArgumentError, match="a has dtype int64; the kernel's is float64"):
+        flynn.RawKernel(kernel.source.replace("float", "double")).check(1, 32, (ones.astype("int64"), 10))
+    with pytest.raises(flynn.SourceError) as caught:
+        flynn.RawKernel(kernel.source.replace("(i < n)", "i < n:")).check(1, 32, (ones, 10))
+    assert re.fullmatch(r"kernel.hip:3:\d+: expected '\(' .*\n +if i < n: .*\n +\^~*", str(caught.value)), str(caught.value)
+    with pytest.raises(flynn.UnavailableError, match="^device: serial does not have kernel"):
+        kernel.check(1, 32, (ones, 10), device="serial")
 
 
 def test_defines_and_numbers(emulation, capfd):
@@ -341,6 +374,8 @@ def test_kernels_that_cannot_be_launched(emulation, device):
             kernel(1, 1, right, shared_mem=bad)
     with pytest.raises(flynn.WrongDeviceError, match=r"b is in host memory.*array\(b\)"):
         kernel(1, 1, (a, np.zeros(10, "float32"), a, 10))
+    with pytest.raises(flynn.WrongDeviceError, match=r"a is in host memory.*array\(a\)"):
+        kernel(1, 1, (np.zeros(10, "float32"), np.zeros(10, "float32"), np.zeros(10, "float32"), 10))
     with pytest.raises(flynn.LimitError, match="block"):
         kernel(1, 100000, right)
     with pytest.raises(flynn.ArgumentError, match="kernel"):

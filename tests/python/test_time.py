@@ -3,6 +3,7 @@
 import json
 import os
 import pathlib
+import re
 import subprocess
 import sys
 import time
@@ -34,6 +35,7 @@ def test_all_devices():
     text, page = str(rows), rows._repr_html_()
     for word in ("device", "open", "cold", "h2d", "kernel", "d2h", "total", "call", "spread", "speed-up", "with copies", "check", "sort", "serial", "SISD"):
         assert word in text and word in page
+    assert re.search(r"\d&nbsp;[mun]s</td>", page) and not re.search(r"\d [mun]s</td>", page)  # no line breaks before a unit
     if rows[-1]["emulation"]:
         assert "(emulation)" in text and "an emulation's times say nothing about a GPU's" in text and "an emulation&#x27;s times" in page
 
@@ -85,6 +87,11 @@ def test_inputs_that_the_function_changes(emulation):
     assert all(one == x.tolist() for one in seen) and len(seen) >= 5
 
 
+def test_a_function_without_arrays_runs_on_the_device_that_is_timed(emulation):
+    rows = flynn.time(flynn.primes, 100, devices=["serial", "simd", emulation], repeat=3)
+    assert [row["check"] for row in rows] == ["ok"] * 3 and [row["h2d_s"] == 0 for row in rows] == [True, True, False]
+
+
 def test_a_wrong_result_is_said():
     calls = iter(range(10 ** 6))
     rows = flynn.time(lambda a: a.device.array([float(next(calls))]), np.zeros(2), devices=["serial", "simd"], repeat=3)
@@ -129,6 +136,10 @@ def test_plot():
     axes = rows.plot()
     assert [label.get_text() for label in axes.get_yticklabels()] == [row["device"] for row in rows] and axes.get_xlabel() == "ms"
     assert len(axes.patches) == 8
+    rows.append({**rows[0], "device": "hip-cpu:0", "emulation": True, "total_s": 100 * rows[0]["total_s"]})
+    slow = rows.plot()
+    assert slow.get_xlim()[1] < 1100 * max(row["total_s"] for row in rows[:2])
+    assert flynn._time.show_time(rows[-1]["total_s"]) in slow.texts[0].get_text() and not axes.texts
 
 
 def test_the_command():
