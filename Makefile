@@ -41,7 +41,7 @@ DEMO := out/demo
 DIST := out
 VERSION = $(shell sed -n 's/^.define FL_VERSION_[A-Z]* //p' core/include/flynn/flynn.h | paste -sd .)
 
-BUILD_PACKAGES := gcc g++ cmake make pkg-config libpng-dev libjansson-dev libsmartcols-dev libopenblas0-pthread libhwy-dev libfftw3-single3 libfftw3-double3
+BUILD_PACKAGES := gcc g++ cmake make pkg-config libpng-dev libjansson-dev libsmartcols-dev libopenblas0-pthread libhwy-dev libfftw3-single3 libfftw3-double3 libprimesieve-dev
 TEST_PACKAGES := ccache gnuplot-nox python3-jsonschema libcriterion-dev valgrind binutils python3 python3-numpy python3-scipy python3-pytest mypy zsh fish groff-base
 DEEP_PACKAGES := clang clang-tidy libclang-rt-dev ninja-build g++-aarch64-linux-gnu qemu-user
 PAGE_PACKAGES := chromium-headless-shell

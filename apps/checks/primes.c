@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * An independent sieve, plain and in segments: the odd numbers, struck out by every odd prime up to the root.
+ * An independent sieve, plain and in segments: the odd numbers, struck out by every odd prime up to the root. And the
+ * number of primes without a list of them (Legendre's formula; Riesel, "Prime numbers and computer methods for
+ * factorization", 2nd ed., 1994, chapter 1).
  */
 #include "primes.h"
 
@@ -72,4 +74,38 @@ compare_result primes_compare(const host_array *result, int64_t first, int64_t e
     free(s->base);
     free(s);
     return found;
+}
+
+/* floor(n / d) of whole numbers below 2^52. */
+static int64_t quotient(int64_t n, int64_t d)
+{
+    return (int64_t)((double)n / (double)d);
+}
+
+/* How many of 2 to v no prime below p divides but itself, for each v = floor(n / i): after p they are as many less as
+ * floor(v / p) had before, those below p not counted. Once p^2 is beyond v they are the primes. */
+int64_t primes_counted(int64_t upto)
+{
+    const int64_t n = upto > 2 ? upto - 1 : 1, root = (int64_t)sqrt((double)n);
+    int64_t *few = memory_zeroed((size_t)root + 1, sizeof *few);   /* of v up to the root */
+    int64_t *many = memory_zeroed((size_t)root + 1, sizeof *many); /* of floor(n / i), i up to the root */
+    int64_t count;
+
+    for (int64_t i = 1; i <= root; i++) {
+        few[i] = i - 1;
+        many[i] = quotient(n, i) - 1;
+    }
+    for (int64_t p = 2; p <= root && p * p <= n; p++) {
+        const int64_t below = few[p - 1], last = quotient(n, p * p) < root ? quotient(n, p * p) : root;
+        if (few[p] == below) /* p is no prime */
+            continue;
+        for (int64_t i = 1; i <= last; i++)
+            many[i] -= (i * p <= root ? many[i * p] : few[quotient(n, i * p)]) - below;
+        for (int64_t v = root; v >= p * p; v--)
+            few[v] -= few[quotient(v, p)] - below;
+    }
+    count = many[1];
+    free(few);
+    free(many);
+    return count;
 }

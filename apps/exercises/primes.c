@@ -15,25 +15,28 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { TRIAL, SQRT, SIEVE };
+enum { TRIAL, SQRT, SIEVE, LIBRARY };
 enum { EACH, ALL };
 
-static const char *const methods[] = {[TRIAL] = "trial", [SQRT] = "sqrt", [SIEVE] = "sieve", NULL};
+static const char *const methods[] = {
+    [TRIAL] = "trial", [SQRT] = "sqrt", [SIEVE] = "sieve", [LIBRARY] = "library", NULL};
 static const char *const launches[] = {[EACH] = "each", [ALL] = "all", NULL};
 
 /* The variants, and how far each gets within minutes. */
 static const struct {
     const char *variant;
     int64_t most;
-} ways[3][2] = {
+} ways[4][2] = {
     [TRIAL] = {{"trial-each", 100000}, {"trial-all", 10000000}},
     [SQRT] = {{"sqrt-each", 1000000}, {"sqrt-all", 1000000000}},
     [SIEVE] = {{"sieve", FL_PRIMES_MOST}, {"sieve", FL_PRIMES_MOST}},
+    [LIBRARY] = {{"library", FL_PRIMES_MOST}, {"library", FL_PRIMES_MOST}},
 };
 
 typedef struct primes_options {
     int64_t upto;
     int method, launch; /* -1: not given */
+    bool only_count;
     int64_t first, end; /* this rank's numbers */
 } primes_options;
 
@@ -41,17 +44,18 @@ static const own_option options[] = {
     {"upto", OPTION_INTEGER, offsetof(primes_options, upto), "N", .help = "The primes below N (10000)",
      .most = FL_PRIMES_MOST},
     {"method", OPTION_CHOICE, offsetof(primes_options, method), "METHOD",
-     .help = "trial (default), sqrt or sieve\vtrial: divide n by 2, 3 ... n/2, as the course does; sqrt: up to the "
-             "root of n; "
-             "sieve: of Eratosthenes.",
+     .help = "trial (default), sqrt, sieve, library\vtrial: divide n by 2, 3 ... n/2, as the course does; sqrt: up "
+             "to the root of n; sieve: of Eratosthenes; library: libprimesieve, on simd and omp.",
      .names = methods},
     {"launch", OPTION_CHOICE, offsetof(primes_options, launch), "HOW",
      .help = "all (default): one launch; each: a launch a number\veach also copies each number (not sieve).",
      .names = launches},
+    {"count", OPTION_FLAG, offsetof(primes_options, only_count),
+     .help = "Only how many primes there are, without a list of them"},
     {0},
 };
 
-static const char *const variants[] = {"trial-each", "trial-all", "sqrt-each", "sqrt-all", "sieve", NULL};
+static const char *const variants[] = {"trial-each", "trial-all", "sqrt-each", "sqrt-all", "sieve", "library", NULL};
 
 /* --variant as method and launch. */
 static void take_variant(const char *variant, primes_options *own)
@@ -61,8 +65,8 @@ static void take_variant(const char *variant, primes_options *own)
     if (own->method >= 0 || own->launch >= 0)
         fail(EXIT_BAD_INPUT, "--variant: '%s' is method and launch in one word; expected either it or --%s", variant,
              own->method >= 0 ? "method" : "launch");
-    own->method = chosen / 2;
-    own->launch = chosen % 2;
+    own->method = chosen < 2 * SIEVE ? chosen / 2 : SIEVE + chosen - 2 * SIEVE;
+    own->launch = chosen < 2 * SIEVE ? chosen % 2 : ALL;
 }
 
 /* Refuses a variant that would take too long. */
@@ -95,7 +99,7 @@ static void settle(exercise *e)
     }
     if (common->has_variant && strcmp(common->variant, "auto") != 0)
         take_variant(common->variant, own);
-    else if (own->method == SIEVE && own->launch == EACH)
+    else if (own->method >= SIEVE && own->launch == EACH)
         fail(EXIT_BAD_INPUT, "--launch: a sieve decides all numbers at once; expected all, or --method=trial or sqrt");
     own->method = own->method < 0 ? TRIAL : own->method;
     own->launch = own->launch < 0 ? ALL : own->launch;
@@ -111,17 +115,22 @@ static void plan(exercise *e)
     own->end = own->upto;
     own->first = group_part(1, &own->end);
     own->end += own->first;
-    exercise_output(e, FL_I64, 1, (int64_t[]){fl_primes_between_bound(own->first, own->end)});
+    if (!own->only_count)
+        exercise_output(e, FL_I64, 1, (int64_t[]){fl_primes_between_bound(own->first, own->end)});
     exercise_output(e, FL_I64, 1, (int64_t[]){1});
-    exercise_title(e, "primes below %" PRId64 ": %s", own->upto, e->common.variant);
+    exercise_title(e, "%sprimes below %" PRId64 ": %s", own->only_count ? "number of " : "", own->upto,
+                   e->common.variant);
 }
 
 static fl_status call(const exercise *e, fl_device *device, fl_array *const *in, fl_array *const *out,
                       const fl_run *run)
 {
-    const int64_t upto = ((const primes_options *)e->own)->upto;
+    const primes_options *own = e->own;
+    const int64_t upto = own->upto;
 
     (void)in;
+    if (own->only_count)
+        return fl_primes_count(device, own->first, own->end, out[0], run);
     return group_is_distributed() ? fl_group_primes(group_of_all(), device, upto, out[0], out[1], run, group_cost())
                                   : fl_primes(device, upto, out[0], out[1], run);
 }
@@ -130,8 +139,15 @@ static compare_result check(const exercise *e, const measurement *m, char *metho
 {
     const primes_options *own = e->own;
     int64_t count;
-    compare_result found = primes_compare(&m->results[0], own->first, own->end, &count);
+    compare_result found = compare_start();
 
+    if (own->only_count) {
+        count = primes_counted(own->end) - primes_counted(own->first);
+        compare_add(&found, 0, (double)*(const int64_t *)m->results[0].data, (double)count, 0);
+        snprintf(method, size, "their number by Legendre's formula");
+        return found;
+    }
+    found = primes_compare(&m->results[0], own->first, own->end, &count);
     exercise_check_count(m, count, &found);
     snprintf(method, size, "a sieve on the host: each prime, and their number");
     return found;
@@ -161,15 +177,16 @@ static void add_json(const exercise *e, const measurement *m, json_t *row)
     const char *launch =
         strchr(m->timing.variant, '-'); /* "-all" of "trial-all"; NULL for "sieve", which launches once */
     const int method = launch ? (int)(launch - m->timing.variant) : (int)strlen(m->timing.variant);
-    const int64_t here = m->results[0].shape[0], *primes = m->results[0].data, count = group_count(here);
-    const double last = group_most(here > 0 ? (double)primes[here - 1] : 0);
+    const host_array *primes = own->only_count ? NULL : &m->results[0];
+    const int64_t *found = m->results[0].data, here = primes ? primes->shape[0] : *found, count = group_count(here);
+    const double last = group_most(primes && here > 0 ? (double)found[here - 1] : 0);
 
     json_put(row, "upto", json_whole(own->upto));
     json_put(row, "method", json_text(cell_print("%.*s", method, m->timing.variant).text));
     json_put(row, "launch", json_text(launch ? launch + 1 : launches[ALL]));
     json_put(row, "count", json_whole(count));
-    json_put(row, "last", count > 0 ? json_whole((int64_t)last) : json_null());
-    json_put(row, "sum", sum_of(&m->results[0]));
+    json_put(row, "last", primes && count > 0 ? json_whole((int64_t)last) : json_null());
+    json_put(row, "sum", primes ? sum_of(primes) : json_null());
 }
 
 static void print(const exercise *e, const measurement *m, const json_t *row)
@@ -178,9 +195,10 @@ static void print(const exercise *e, const measurement *m, const json_t *row)
     const json_t *sum = row_value(row, "sum");
     char digits[24];
 
-    (void)e;
     snprintf(digits, sizeof digits, "%" PRId64, (int64_t)json_integer_value(sum));
-    if (count > 0)
+    if (((const primes_options *)e->own)->only_count)
+        text_print("%s: %.0f primes\n", m->device.resource, count);
+    else if (count > 0)
         text_print("%s: %.0f primes, the last one %.0f, their sum %s\n", m->device.resource, count,
                    row_number(row, "last"), json_is_string(sum) ? json_string_value(sum) : digits);
     else
@@ -191,13 +209,16 @@ const exercise_kind primes_exercise = {
     .name = "primes",
     .summary = "find the primes below a number, by trial division or a sieve",
     .help =
-        "Finds the primes below a number, and checks them with a sieve on the host.\v"
+        "Finds the primes below a number, and checks them with a sieve on the host; or only counts them, and checks "
+        "their number with Legendre's formula.\v"
         "N is at most 10000000 with trial and 1000000000 with sqrt (with --launch=each 100000 and 1000000), and with "
-        "sieve 1099511627776 (2^40), if there is memory for the result: 8 bytes a prime on the device and on the "
-        "host, where pi(N) is at most 1.26 N / ln N. A device needs less than 128 MiB besides. --variant=trial-all, "
-        "trial-each, sqrt-all, sqrt-each or sieve is method and launch in one word.\v"
+        "sieve and library 1099511627776 (2^40), if there is memory for the result: 8 bytes a prime on the device and "
+        "on the host, where pi(N) is at most 1.26 N / ln N; --count needs none. A device needs less than 128 MiB "
+        "besides. --variant=trial-all, trial-each, sqrt-all, sqrt-each, sieve or library is method and launch in one "
+        "word.\v"
         "\tbelow 10,000 on the best backend\n"
-        "--upto=1M --method=sieve -b all\tevery backend side by side\n",
+        "--upto=1M --method=sieve -b all\tevery backend side by side\n"
+        "--upto=1G --method=sieve --count\tonly how many\n",
     .dtypes = 1u << FL_I64,
     .lacks = TAKES_CHECK | TAKES_SEED | TAKES_SIZE | TAKES_DTYPE,
     .options = options,

@@ -181,7 +181,7 @@ struct exercise_kind {
      * in this mask, and with all of the other inputs; PARTED_RESULT: none is shared; 0: it does not. */
     unsigned distributed;
     const char *distributed_variant; /* that several ranks take; NULL: any */
-    bool counted; /* the second output is one i64: the number of leading elements of the first that are the result */
+    bool counted; /* a second output is one i64: the number of leading elements of the first that are the result */
     double ulps;  /* where there is no `check`: the bound, in units in the last place of the reference's element */
 
     exercise_steps steps;

@@ -257,6 +257,11 @@ static int64_t possible(const work *w, int64_t count)
     return count < 0 ? 0 : count > most ? most : count;
 }
 
+static bool is_counted(const exercise *e)
+{
+    return e->kind->counted && e->output_count > 1;
+}
+
 /* How many elements a counted result has is known once the work is done. */
 static fl_status read_count(void *user, fl_stream *stream)
 {
@@ -276,9 +281,9 @@ static fl_status copy_out(void *user, fl_stream *stream)
     const exercise *e = w->exercise;
     fl_array *part;
 
-    for (int i = e->kind->counted ? 1 : 0; i < e->output_count; i++)
+    for (int i = is_counted(e) ? 1 : 0; i < e->output_count; i++)
         must(fl_array_read(w->outputs[i], w->host_out[i], stream));
-    if (!e->kind->counted)
+    if (!is_counted(e))
         return FL_OK;
     must(fl_array_view(w->outputs[0], (int64_t[]){0}, &w->count, &part));
     must(fl_array_read(part, w->host_out[0], stream));
@@ -350,7 +355,7 @@ static fl_status end(void *user, fl_stream *stream)
         create_result(w, i);
         must(fl_array_to_host(w->outputs[i], results[i].data));
     }
-    if (e->kind->counted)
+    if (is_counted(e))
         results[0].shape[0] = possible(w, *(const int64_t *)results[1].data);
     for (int i = 0; i < e->output_count && e->guarded; i++)
         must(watch_guards(w->whole[i], i, &w->found.watched));
@@ -368,7 +373,7 @@ static void add_case(fl_bench *bench, work *w)
                                               .call = call,
                                               .copy_in = w->copies ? copy_in : NULL,
                                               .copy_out = w->copies ? copy_out : NULL,
-                                              .between = w->copies && e->kind->counted ? read_count : NULL,
+                                              .between = w->copies && is_counted(e) ? read_count : NULL,
                                               .prepare = prepare,
                                               .begin = begin,
                                               .after_first = after_first,

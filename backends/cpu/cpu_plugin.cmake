@@ -70,7 +70,7 @@ function(flynn_add_cpu_plugin name)
     find_package(Threads REQUIRED)
     cmake_parse_arguments(PARSE_ARGV 1 arg LEVELS "CLASS;SCORE" "FLAGS;ISA_FLAGS")
     # Files for any instruction set: they run before one is chosen, or call libraries. The others are operations.
-    set(any device.c threads.c blas.c lapack.c fftw.c highway.c compile.c)
+    set(any device.c threads.c blas.c lapack.c fftw.c highway.c primesieve.c compile.c)
     list(TRANSFORM any PREPEND ${CMAKE_CURRENT_FUNCTION_LIST_DIR}/)
     # A short loop that lies across two of the processor's fetch blocks is slower by up to a fifth (the sieve of omp),
     # and any flag, such as one of FlynnMachineCode.cmake, moves it there.

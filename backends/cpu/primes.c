@@ -3,18 +3,13 @@
  * primes.c - the primes between two numbers: by trial division, up to half of each number as the course has it or up to
  * its square root, and by the sieve of Eratosthenes.
  */
-#include "operation.h"
 #include "openmp.h"
+#include "operation.h"
+#include "primes_sieve.h"
+#include "primesieve.h"
 
 #include <math.h>
 #include <string.h>
-
-/* The largest integer whose square is at most n. Exact: n is at most 2^40, so that a root that is not an integer is
- * further from the next one than a double is rounded. */
-static inline int64_t integer_root(int64_t n)
-{
-    return (int64_t)sqrt((double)n);
-}
 
 /* ----------------------------------------------------------------------------------------- trial division ---- */
 
@@ -45,6 +40,14 @@ static bool CPU_NAME(is_prime)(uint32_t n, uint32_t last)
     return true;
 }
 
+/* Stores the prime after `kept` others, unless it is only counted (out NULL); returns how many there are. */
+static inline int64_t CPU_NAME(keep)(int64_t *out, int64_t kept, int64_t prime)
+{
+    if (out)
+        out[kept] = prime;
+    return kept + 1;
+}
+
 /* One number after the other. */
 static fl_status CPU_NAME(each)(const fl_context *context, const fl_primes_args *p, division how)
 {
@@ -55,7 +58,7 @@ static fl_status CPU_NAME(each)(const fl_context *context, const fl_primes_args 
         return status;
     for (int64_t n = max64(2, p->first); n < p->upto; n++)
         if (CPU_NAME(is_prime)((uint32_t)n, (uint32_t)last_divisor(how, (int32_t)n)))
-            out[kept++] = n;
+            kept = CPU_NAME(keep)(out, kept, n);
     *(int64_t *)p->count.data = kept;
     return FL_OK;
 }
@@ -116,7 +119,7 @@ static fl_status CPU_NAME(all)(const fl_context *context, const fl_primes_args *
             is_prime[n - first] = CPU_NAME(is_prime_by_pieces)((int32_t)n, last_divisor(how, (int32_t)n));
         for (int64_t n = first; n < end; n++)
             if (is_prime[n - first])
-                out[kept++] = n;
+                kept = CPU_NAME(keep)(out, kept, n);
     }
     *(int64_t *)p->count.data = kept;
     return FL_OK;
@@ -124,184 +127,156 @@ static fl_status CPU_NAME(all)(const fl_context *context, const fl_primes_args *
 
 /* -------------------------------------------------------------------------------------------------- sieve ---- */
 
-/* Eratosthenes' sieve, in segments that stay in the cache (Bays and Hudson, "The segmented sieve of Eratosthenes and
- * primes in arithmetic progressions to 10^12", BIT 17, 1977). Only odd numbers have a flag: flag i is that of 2 i + 1.
- */
-enum {
-    SEGMENT = 1 << 15,             /* flags: half of a first cache, or all of a small one */
-    RUN = 16,                      /* segments that a thread sieves one after the other */
-    PATTERN = 3 * 5 * 7 * 11 * 13, /* the multiples of these primes lie the same way again after so many flags */
-    FIRST_STRUCK = 17,             /* the first prime whose multiples are struck out one by one */
-    MOST_FLAGS = 1 << 26,          /* held at once */
-};
+/* Where so many numbers or more are counted, the wheel of 210 has fewer bits to strike out; a list wants few planes. */
+#define COUNT_ON_210 1e7
 
-typedef struct sieve {
-    int64_t begin;   /* the first flag */
-    int64_t flags;   /* one past the last one */
-    int64_t segment; /* flags of one */
-    int64_t run;     /* flags of a thread's segments */
-    int64_t runs;    /* at once */
-    int64_t base_count;
-    uint32_t *base;   /* the primes from FIRST_STRUCK to the root of the largest number */
-    uint32_t *next;   /* for each run and base prime: the next flag to strike out, counted from the segment */
-    int64_t *to;      /* for each run: where its primes go */
-    uint8_t *pattern; /* PATTERN flags without the multiples of the primes below FIRST_STRUCK */
-    uint8_t *flag;    /* those of all runs */
-} sieve;
-
-/* flag[i] = whether 2 i + 1 is prime, 1 < 2 i + 1 <= most. */
-static void CPU_NAME(sieve_small)(uint8_t *flag, int64_t most)
+/* Threads take planes one after the other. */
+static fl_status CPU_NAME(sieve_count)(const fl_context *context, const fl_primes_args *p)
 {
-    memset(flag, 1, (size_t)(most + 1) / 2);
-    for (int64_t i = 1; 2 * i * (i + 1) < (most + 1) / 2; i++)
-        if (flag[i])
-            for (int64_t m = 2 * i * (i + 1); m < (most + 1) / 2; m += 2 * i + 1)
-                flag[m] = 0;
-}
+    const double numbers = (double)(p->upto - p->first);
+    int64_t primes = 0;
+    sieve s;
+    fl_status status =
+        CPU_NAME(sieve_prepare)(context, p, numbers >= COUNT_ON_210 ? 210 : 30, 1, cpu_team(context, 5 * numbers), &s);
 
-static void CPU_NAME(make_pattern)(uint8_t *pattern)
-{
-    static const int64_t small[] = {3, 5, 7, 11, 13};
-
-    memset(pattern, 1, PATTERN);
-    for (int k = 0; k < 5; k++)
-        for (int64_t i = small[k] / 2; i < PATTERN; i += small[k])
-            pattern[i] = 0;
-}
-
-/* Memory for all of it, the pattern, and the base primes. Segments grow with these, so that each strikes about once. */
-static fl_status CPU_NAME(sieve_prepare)(const fl_context *context, const fl_primes_args *p, int team, sieve *s)
-{
-    const int64_t root = integer_root(p->upto - 1), most_base = root / 2 + 1;
-    fl_status status;
-    void *memory;
-
-    s->begin = p->first / 2;
-    s->flags = p->upto / 2;
-    s->segment = max64(SEGMENT, (root + SEGMENT - 1) / SEGMENT * SEGMENT);
-    s->run = RUN * s->segment;
-    s->runs = max64(1, min64(min64(team, MOST_FLAGS / s->run), (s->flags - s->begin + s->run - 1) / s->run));
-    status = context->host->scratch(
-        context, (size_t)(s->runs * 8 + (s->runs + 1) * most_base * 4 + PATTERN + max64(s->runs * s->run, most_base)),
-        &memory);
     if (status != FL_OK)
         return status;
-    s->to = memory;
-    s->base = (uint32_t *)(s->to + s->runs);
-    s->next = s->base + most_base;
-    s->pattern = (uint8_t *)(s->next + s->runs * most_base);
-    s->flag = s->pattern + PATTERN;
-    CPU_NAME(make_pattern)(s->pattern);
-    CPU_NAME(sieve_small)(s->flag, root);
-    s->base_count = 0;
-    for (int64_t i = FIRST_STRUCK / 2; i < (root + 1) / 2; i++)
-        if (s->flag[i])
-            s->base[s->base_count++] = (uint32_t)(2 * i + 1);
+#pragma omp parallel for schedule(dynamic) num_threads((int)s.runs) reduction(+ : primes)
+    for (int64_t i = 0; i < s.segments * s.remainders; i++) {
+        const int64_t run = omp_get_thread_num();
+        primes += CPU_NAME(sieve_plane)(&s, i % s.segments, s.remainder[i / s.segments], s.starts + run * s.count,
+                                        s.planes + run * s.pitch);
+    }
+    *(int64_t *)p->count.data = primes + CPU_NAME(sieve_factors)(&s, NULL);
     return FL_OK;
 }
 
-/* The flags from `first` on, without the multiples of the primes below FIRST_STRUCK. */
-static void CPU_NAME(sieve_begin)(const sieve *s, int64_t first, uint8_t *flag, int64_t length)
+/* Threads sieve a segment each; then it is known where the primes of each belong. */
+static fl_status CPU_NAME(sieve_list)(const fl_context *context, const fl_primes_args *p)
 {
-    int64_t at = first % PATTERN;
-
-    for (int64_t done = 0, piece; done < length; done += piece, at = 0) {
-        piece = min64(PATTERN - at, length - done);
-        memcpy(flag + done, s->pattern + at, (size_t)piece);
-    }
-    for (int64_t i = first; i < min64(FIRST_STRUCK / 2, first + length); i++)
-        flag[i - first] = i != 0 && i != 4 && i != 7; /* those primes themselves; 1, 9 and 15 are none */
-}
-
-/* Strikes the multiples of the base primes out of a segment. */
-static void CPU_NAME(sieve_strike)(const sieve *s, uint32_t *next, uint8_t *flag, int64_t length)
-{
-    for (int64_t b = 0; b < s->base_count; b++) {
-        const int64_t prime = s->base[b];
-        int64_t m = next[b];
-        for (; m < length; m += prime)
-            flag[m] = 0;
-        next[b] = (uint32_t)(m - length);
-    }
-}
-
-/* For each base prime the first flag to strike out from `first` on: that of its square, or of an odd multiple beyond
- * it; for a square beyond this run, any flag after the run. */
-static void CPU_NAME(sieve_seek)(const sieve *s, int64_t first, uint32_t *next)
-{
-    for (int64_t b = 0; b < s->base_count; b++) {
-        const int64_t prime = s->base[b], square = prime * prime / 2;
-        const int64_t behind = first > square ? (first - square + prime - 1) / prime * prime + square : square;
-        next[b] = (uint32_t)min64(behind - first, UINT32_MAX);
-    }
-}
-
-static int64_t CPU_NAME(sieve_count)(const uint8_t *flag, int64_t length)
-{
-    int32_t primes = 0;
-
-#pragma omp simd reduction(+ : primes)
-    for (int64_t i = 0; i < length; i++)
-        primes += flag[i];
-    return primes;
-}
-
-/* Sieves the r-th of the runs that start at the flag `first`; returns how many primes it has. */
-static int64_t CPU_NAME(sieve_run)(const sieve *s, int64_t first, int64_t r)
-{
-    const int64_t begin = first + r * s->run, end = min64(begin + s->run, s->flags);
-    uint32_t *next = s->next + r * s->base_count;
-    uint8_t *flag = s->flag + r * s->run;
-    int64_t primes = 0;
-
-    CPU_NAME(sieve_seek)(s, begin, next);
-    for (int64_t at = begin; at < end; at += s->segment, flag += s->segment) {
-        const int64_t length = min64(s->segment, end - at);
-        CPU_NAME(sieve_begin)(s, at, flag, length);
-        CPU_NAME(sieve_strike)(s, next, flag, length);
-        primes += CPU_NAME(sieve_count)(flag, length);
-    }
-    return primes;
-}
-
-/* The primes of the flags from `first` on, without a branch on any of them (select_typed.h). */
-static void CPU_NAME(sieve_write)(const uint8_t *flag, int64_t first, int64_t primes, int64_t *restrict out)
-{
-    for (int64_t n = 2 * first + 1, kept = 0; kept < primes; n += 2, flag++) {
-        out[kept] = n;
-        kept += *flag;
-    }
-}
-
-/* Threads sieve a run each; then it is known where the primes of each belong. */
-static fl_status CPU_NAME(run_sieve)(const fl_context *context, const void *args, const fl_launch *launch)
-{
-    const fl_primes_args *p = args;
-    int64_t *out = p->out.data, kept = 0;
+    int64_t *out = p->out.data, kept, *to;
+    void *memory;
     sieve s;
-    fl_status status = CPU_NAME(sieve_prepare)(context, p, cpu_team(context, 25 * (double)(p->upto - p->first)), &s);
+    fl_status status =
+        CPU_NAME(sieve_prepare)(context, p, 30, 8, cpu_team(context, 10 * (double)(p->upto - p->first)), &s);
 
-    (void)launch;
+    if (status == FL_OK)
+        status = context->host->scratch(context, (size_t)s.runs * sizeof *to, &memory);
     if (status != FL_OK)
         return status;
-    if (p->first <= 2)
-        out[kept++] = 2;
-    for (int64_t first = s.begin; first < s.flags; first += s.runs * s.run) {
-#pragma omp parallel for schedule(static, 1) num_threads((int)s.runs)
-        for (int64_t r = 0; r < s.runs; r++)
-            s.to[r] = CPU_NAME(sieve_run)(&s, first, r);
-        for (int64_t r = 0; r < s.runs; r++) {
-            kept += s.to[r];
-            s.to[r] = kept - s.to[r];
+    to = memory;
+    kept = CPU_NAME(sieve_factors)(&s, out);
+    for (int64_t segment = 0; segment < s.segments; segment += s.runs) {
+        const int64_t runs = min64(s.runs, s.segments - segment);
+#pragma omp parallel for schedule(static, 1) num_threads((int)runs)
+        for (int64_t r = 0; r < runs; r++) {
+            uint8_t *planes = s.planes + 8 * r * s.pitch;
+            to[r] = 0;
+            for (int64_t i = 0; i < 8; i++)
+                to[r] += CPU_NAME(sieve_plane)(&s, segment + r, s.remainder[i], s.starts + r * s.count,
+                                               planes + i * s.pitch);
         }
-#pragma omp parallel for schedule(static, 1) num_threads((int)s.runs)
-        for (int64_t r = 0; r < s.runs; r++)
-            CPU_NAME(sieve_write)
-        (s.flag + r * s.run, first + r * s.run, (r + 1 < s.runs ? s.to[r + 1] : kept) - s.to[r], out + s.to[r]);
+        for (int64_t r = 0; r < runs; r++) {
+            kept += to[r];
+            to[r] = kept - to[r];
+        }
+#pragma omp parallel for schedule(static, 1) num_threads((int)runs)
+        for (int64_t r = 0; r < runs; r++)
+            CPU_NAME(sieve_write)(&s, segment + r, s.planes + 8 * r * s.pitch, out + to[r]);
     }
     *(int64_t *)p->count.data = kept;
     return FL_OK;
 }
+
+static fl_status CPU_NAME(run_sieve)(const fl_context *context, const void *args, const fl_launch *launch)
+{
+    const fl_primes_args *p = args;
+
+    (void)launch;
+    return p->out.data ? CPU_NAME(sieve_list)(context, p) : CPU_NAME(sieve_count)(context, p);
+}
+
+/* ------------------------------------------------------------------------------------------------ library ---- */
+
+#if CPU_VECTOR_BITS > 64
+enum { LIBRARY_NUMBERS = 1 << 24 }; /* that a thread asks the library for at a time */
+
+/* Part i of the numbers. */
+typedef struct library_part {
+    int64_t found, to; /* how many primes, and where they go */
+    int64_t *primes;
+} library_part;
+
+static int64_t CPU_NAME(library_first)(const fl_primes_args *p, int64_t part)
+{
+    return min64(p->first + part * LIBRARY_NUMBERS, p->upto);
+}
+
+/* Returns how many primes there are; -1: out of memory. */
+static int64_t CPU_NAME(library_count)(const fl_primes_args *p, int64_t parts, int team)
+{
+    int64_t found = 0;
+    int failed = 0;
+
+    (void)team;
+#pragma omp parallel for schedule(dynamic) num_threads(team) reduction(+ : found) reduction(| : failed)
+    for (int64_t i = 0; i < parts; i++) {
+        const int64_t here = cpu_primesieve_count(CPU_NAME(library_first)(p, i), CPU_NAME(library_first)(p, i + 1));
+        failed |= here < 0;
+        found += here;
+    }
+    return failed ? -1 : found;
+}
+
+/* Stores the primes of `count` parts from the first-th on after `kept` others, a thread those of one part; returns how
+ * many there are then; -1: out of memory. */
+static int64_t CPU_NAME(library_some)(const fl_primes_args *p, int64_t first, int64_t count, int64_t kept,
+                                      library_part *part)
+{
+    bool failed = false;
+
+#pragma omp parallel for schedule(static, 1) num_threads((int)count)
+    for (int64_t i = 0; i < count; i++)
+        part[i].found = cpu_primesieve_list(CPU_NAME(library_first)(p, first + i),
+                                            CPU_NAME(library_first)(p, first + i + 1), &part[i].primes);
+    for (int64_t i = 0; i < count; i++) {
+        failed = failed || part[i].found < 0;
+        part[i].to = kept;
+        kept += part[i].found;
+    }
+#pragma omp parallel for schedule(static, 1) num_threads((int)count)
+    for (int64_t i = 0; i < count; i++) {
+        if (!failed && part[i].found > 0)
+            memcpy((int64_t *)p->out.data + part[i].to, part[i].primes, (size_t)part[i].found * sizeof(int64_t));
+        cpu_primesieve_free(part[i].primes);
+    }
+    return failed ? -1 : kept;
+}
+
+static fl_status CPU_NAME(run_library)(const fl_context *context, const void *args, const fl_launch *launch)
+{
+    const fl_primes_args *p = args;
+    const int64_t parts = (p->upto - p->first + LIBRARY_NUMBERS - 1) / LIBRARY_NUMBERS;
+    const int team = (int)min64(cpu_team(context, 10 * (double)(p->upto - p->first)), parts);
+    int64_t found = 0;
+    void *memory;
+    fl_status status = context->host->scratch(context, (size_t)team * sizeof(library_part), &memory);
+
+    (void)launch;
+    if (status != FL_OK)
+        return status;
+    cpu_primesieve_begin(context->host);
+    if (!p->out.data)
+        found = CPU_NAME(library_count)(p, parts, team);
+    for (int64_t i = 0; p->out.data && i < parts && found >= 0; i += team)
+        found = CPU_NAME(library_some)(p, i, min64(team, parts - i), found, memory);
+    cpu_primesieve_end(context->host);
+    if (found < 0)
+        return context->host->error(FL_E_MEMORY, "out of memory for primes by libprimesieve");
+    *(int64_t *)p->count.data = found;
+    return FL_OK;
+}
+#endif
 
 /* ------------------------------------------------------------------------------------------- plans, rows ---- */
 
@@ -321,16 +296,16 @@ static void CPU_NAME(plan_all)(void *device, const void *args, fl_launch *launch
     launch->bytes_requested += 2 * (double)(p->upto - p->first);
 }
 
-/* Each flag is stored, counted, read, and struck out by each base prime that divides it: by Mertens' second theorem,
- * 1 / p summed over the primes to x is ln ln x + 0.2615; 1.3445 of it belong to those below FIRST_STRUCK. */
+/* Each bit is stored by the patterns and loaded where it is counted, and those of a list once more. Each strike loads
+ * and stores a byte: by Mertens' second theorem, 1 / p summed over the primes to x is ln ln x + 0.2615. */
 static void CPU_NAME(plan_sieve)(void *device, const void *args, fl_launch *launch)
 {
     const fl_primes_args *p = args;
-    const double n = (double)p->upto, strikes = log(log(sqrt(n))) + 0.2615 - 1.3445;
+    const double bits = ((double)p->upto - (double)p->first) * 8 / 30, root = sqrt((double)p->upto);
+    const double strikes = root > LAST_IN_PATTERN ? log(log(root) / log(LAST_IN_PATTERN)) : 0;
 
     CPU_NAME(plan_each)(device, args, launch);
-    launch->bytes_requested +=
-        (n - (double)p->first) / 2 * (3 + (n > FIRST_STRUCK * FIRST_STRUCK ? fmax(strikes, 0) : 0));
+    launch->bytes_requested += bits * (2 * strikes + (p->out.data ? 3 : 2) / 8.0);
 }
 
 #define RUN_DIVISION(variant, launch_as, how) \
@@ -346,7 +321,8 @@ RUN_DIVISION(sqrt_all, all, TO_ROOT)
 
 static const fl_row rows[] = {
     {CPU_ROW(FL_OP_PRIMES, "sieve", 1u << FL_I64, plan_sieve, run_sieve,
-             "sieve of Eratosthenes over odd numbers, in segments that stay in the cache")},
+             "sieve of Eratosthenes on a wheel of 30, or to count of 210, in segments of bits that stay in the first "
+             "cache")},
     {CPU_ROW(FL_OP_PRIMES, "sqrt-all", 1u << FL_I64, plan_all, run_sqrt_all,
              "divides by 2, 3 ... up to the root, a vector of divisors at a time; threads share the numbers")},
     {CPU_ROW(FL_OP_PRIMES, "sqrt-each", 1u << FL_I64, plan_each, run_sqrt_each,
@@ -358,3 +334,13 @@ static const fl_row rows[] = {
 };
 
 CPU_OPERATION(cpu_primes, rows);
+
+#if CPU_VECTOR_BITS > 64
+static const fl_row library_rows[] = {
+    {CPU_ROW(FL_OP_PRIMES, "library", 1u << FL_I64, plan_each, run_library,
+             "libprimesieve, a part of the numbers on each thread"),
+     .available = cpu_primesieve_ready},
+};
+
+const cpu_operation CPU_NAME(cpu_primes_library) = {.rows = library_rows, .count = 1, .found = cpu_primesieve_found};
+#endif

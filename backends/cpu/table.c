@@ -19,7 +19,7 @@ extern const cpu_operation CPU_NAME(cpu_reconstruct_library), CPU_NAME(cpu_reduc
 extern const cpu_operation CPU_NAME(cpu_select), CPU_NAME(cpu_sort), CPU_NAME(cpu_svd), CPU_NAME(cpu_svd_library);
 extern const cpu_operation CPU_NAME(cpu_transpose);
 #if CPU_VECTOR_BITS > 64
-extern const cpu_operation CPU_NAME(cpu_sort_vqsort);
+extern const cpu_operation CPU_NAME(cpu_primes_library), CPU_NAME(cpu_sort_vqsort);
 #endif
 extern const cpu_table CPU_NAME(cpu_table);
 
@@ -41,13 +41,16 @@ static const cpu_operation *const operations[] = {
     &CPU_NAME(cpu_merge),
     &CPU_NAME(cpu_multiply_add),
     &CPU_NAME(cpu_primes),
+#if CPU_VECTOR_BITS > 64 /* the library's vectors are none of a scalar baseline's */
+    &CPU_NAME(cpu_primes_library),
+#endif
     &CPU_NAME(cpu_reconstruct),
     &CPU_NAME(cpu_reconstruct_library),
     &CPU_NAME(cpu_reduce),
     &CPU_NAME(cpu_scan),
     &CPU_NAME(cpu_select),
     &CPU_NAME(cpu_sort),
-#if CPU_VECTOR_BITS > 64 /* the library's vectors are none of a scalar baseline's */
+#if CPU_VECTOR_BITS > 64
     &CPU_NAME(cpu_sort_vqsort),
 #endif
     &CPU_NAME(cpu_svd_library), /* before the others: auto takes it where it is */

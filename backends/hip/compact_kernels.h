@@ -170,6 +170,20 @@ __global__ __launch_bounds__(1024) void compact_kernel(Source source, compact_pa
     }
 }
 
+/* By one block: *end = *base (NULL: 0) + `more` + the sum of the counts of `blocks` blocks. */
+static __global__ __launch_bounds__(1024) void sum_counts_kernel(const int64_t *counts, int64_t blocks,
+                                                                 const int64_t *base, int64_t more, int64_t *end)
+{
+    GPU_DYNAMIC_SHARED(bytes);
+    const block_place p;
+    int64_t sum = 0;
+    for (int64_t b = p.thread; b < blocks; b += p.threads)
+        sum += counts[b];
+    sum = block_sum(p, sum, reinterpret_cast<int64_t *>(bytes));
+    if (p.thread == 0)
+        *end = (base ? *base : 0) + more + sum;
+}
+
 /* ------------------------------------------------------------------------------------------------ launching ---- */
 
 constexpr int64_t compact_most_blocks = 2048; /* each adds up the counts of those before it */
@@ -180,7 +194,15 @@ inline int64_t compact_grid(int threads, int64_t length)
     return tiles < compact_most_blocks ? tiles : compact_most_blocks;
 }
 
-/* Queues both kernels. counts: device memory for compact_most_blocks. */
+/* Queues sum_counts_kernel in one block of as many threads. */
+inline fl_status sum_counts(const fl_context *context, dim3 block, const int64_t *counts, int64_t blocks,
+                            const int64_t *base, int64_t more, int64_t *end)
+{
+    return hip_queue(context, sum_counts_kernel, dim3(1), block, block.x * block.y * block.z * sizeof(int64_t), counts,
+                     blocks, base, more, end);
+}
+
+/* Queues both kernels; `out` NULL: the elements are only counted. counts: device memory for compact_most_blocks. */
 template <typename Source>
 fl_status compact(const fl_context *context, dim3 block, const Source &source, int64_t length, int64_t *counts,
                   const int64_t *base, typename Source::value *out, int64_t *end)
@@ -194,6 +216,8 @@ fl_status compact(const fl_context *context, dim3 block, const Source &source, i
     const fl_status status = hip_queue(context, count_kernel<Source>, grid, block, shared, source, parts, counts);
     if (status != FL_OK)
         return status;
+    if (!out)
+        return sum_counts(context, block, counts, grid.x, base, 0, end);
     return hip_queue(context, compact_kernel<Source>, grid, block, shared, source, parts,
                      static_cast<const int64_t *>(counts), base, out, end);
 }

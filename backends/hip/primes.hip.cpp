@@ -64,7 +64,7 @@ void plan_each(void *, const void *, fl_launch *launch)
     launch->bytes_requested = sizeof(int64_t);
 }
 
-/* Primes on the way to `out`, some at a time. */
+/* Primes on the way to `out`, some at a time; `out` NULL: they are only counted. */
 class collector
 {
   public:
@@ -79,8 +79,9 @@ class collector
     }
     fl_status flush()
     {
-        const fl_status status = count_ > 0 ? copy(out_, some_, count_) : FL_OK;
-        out_ += count_;
+        const fl_status status = out_ && count_ > 0 ? copy(out_, some_, count_) : FL_OK;
+        if (out_)
+            out_ += count_;
         total_ += count_;
         count_ = 0;
         return status;
@@ -184,8 +185,8 @@ fl_status decision_memory(const fl_context *context, int64_t numbers, decision *
     return status == FL_OK ? scratch(context, compact_most_blocks, &d->counts) : status;
 }
 
-/* Queues: the primes from `first` to `first + numbers - 1` to out[*base] and on, and to *end where the next would go.
- */
+/* Queues: the primes from `first` to `first + numbers - 1` to out[*base] and on (out NULL: nowhere), and to *end where
+ * the next would go. */
 fl_status decide(const fl_context *context, division how, const decision &d, dim3 block, int64_t first, int64_t numbers,
                  const int64_t *base, int64_t *out, int64_t *end)
 {
@@ -232,7 +233,7 @@ int64_t segments_of(const fl_primes_args *args)
 }
 
 /* Each flag is set, packed, and struck out by each prime up to the root that divides it: by Mertens' second theorem, 1
- * / p summed over those is ln ln root + 0.2615, of which 1/2 is for 2. Their bits are stored and loaded. */
+ * / p summed over those is ln ln root + 0.2615, of which 1/2 is for 2. The bits of a list are stored and loaded. */
 void plan_sieve(void *self, const void *arguments, fl_launch *launch)
 {
     const hip_device *device = static_cast<hip_device *>(self);
@@ -246,7 +247,7 @@ void plan_sieve(void *self, const void *arguments, fl_launch *launch)
     launch->grid[0] = std::min(segments_of(args), slice_segments);
     launch->shared_bytes = std::max(flags, sums);
     launch->flops = 0;
-    launch->bytes_requested = numbers / 2 * (2 + strikes + 2.0 / 8) + sizeof(int64_t);
+    launch->bytes_requested = numbers / 2 * (2 + strikes + (args->out.data ? 2.0 / 8 : 0)) + sizeof(int64_t);
 }
 
 /* The primes up to the root of the largest sieved number, by division, since they are few. */
@@ -267,7 +268,8 @@ fl_status base_primes(const fl_context *context, dim3 block, int64_t upto, sieve
     return decide(context, division::to_root, d, block, 2, numbers, nullptr, base, base_count);
 }
 
-/* Queues the sieving of some segments and the storing of their primes, the first ones (base NULL) perhaps after 2. */
+/* Queues the sieving of some segments and the storing of their primes, the first ones (base NULL) perhaps after 2; or
+ * only their number (out NULL). */
 fl_status sieve_slice(const fl_context *context, const fl_launch *launch, const sieve_task &task, int64_t segments,
                       uint32_t *bits, int64_t *counts, bool with_two, const int64_t *base, int64_t *out, int64_t *end)
 {
@@ -277,6 +279,8 @@ fl_status sieve_slice(const fl_context *context, const fl_launch *launch, const 
         hip_queue(context, sieve_kernel, grid, block, (size_t)launch->shared_bytes, task, bits, counts);
     if (status != FL_OK)
         return status;
+    if (!out)
+        return sum_counts(context, block, counts, segments, base, !base && with_two, end);
     return hip_queue(context, sieve_write_kernel, grid, block, sums, static_cast<const uint32_t *>(bits),
                      static_cast<const int64_t *>(counts), task.first, with_two, base, out, end);
 }
@@ -289,7 +293,8 @@ fl_status run_sieve(const fl_context *context, const void *arguments, const fl_l
     uint32_t *bits;
     int64_t *counts, *ends;
     fl_status status = base_primes(context, dim3_of(launch->block), args->upto, &task);
-    if (status == FL_OK)
+    bits = nullptr; /* of a list */
+    if (status == FL_OK && args->out.data)
         status = scratch(context, slice * segment_words, &bits);
     if (status == FL_OK)
         status = scratch(context, slice, &counts);

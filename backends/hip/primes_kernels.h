@@ -138,7 +138,7 @@ struct flagged_numbers {
 /* ---------------------------------------------------------------------------------------------------- sieve ---- */
 
 /* Flag i is that of the odd number 2 i + 1. A block sieves a segment of them in shared memory, a byte a flag, and
- * leaves them as bits. */
+ * leaves them as bits, or only their number. */
 constexpr int segment_flags = 1 << 15, segment_words = segment_flags / 32;
 
 /* Segments to sieve: those from `first` on, of `flags` flags in all, by the `*base_count` primes of `base`, ascending,
@@ -206,7 +206,8 @@ __global__ __launch_bounds__(1024) void sieve_kernel(sieve_task task, uint32_t *
         GPU_UNROLL
         for (int k = 0; k < 8; k++)
             word |= four_bits(fours[8 * w + k]) << 4 * k;
-        bits[(int64_t)blockIdx.x * segment_words + w] = word;
+        if (bits)
+            bits[(int64_t)blockIdx.x * segment_words + w] = word;
         primes += (int64_t)__popc(word);
     }
     __syncthreads();

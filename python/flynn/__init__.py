@@ -14,7 +14,7 @@ from ._errors import (ArgumentError, DeviceError, Error, LimitError, OutOfMemory
 from ._array import Array, Device, Stream, array, asnumpy, device, devices, empty, zeros
 from ._exchange import asarray, from_dlpack
 from ._operations import (allclose, argmax, argmin, convolve, convolve1d, convolve2d, cumsum, dot, histogram, increment, log_of_sum, matmul, max, maximum,
-                          merge, min, primes, primes_bound, qr, reconstruct, searchsorted, select, sort, sqrt, sum, svd, transpose)
+                          merge, min, primes, primes_bound, primes_count, qr, reconstruct, searchsorted, select, sort, sqrt, sum, svd, transpose)
 from ._code import RawKernel, Vectorized, vectorize
 from ._time import Times, time
 
@@ -29,5 +29,5 @@ def load_ipython_extension(ipython: object) -> None:
 __all__ = ["ArgumentError", "Array", "Device", "DeviceError", "Error", "LimitError", "OutOfMemoryError", "RawKernel", "SourceError", "Stream", "Times",
            "UnavailableError", "UnknownError", "UnsupportedError", "Vectorized", "WrongDeviceError", "__version__", "allclose", "argmax", "argmin",
            "array", "asarray", "asnumpy", "convolve", "convolve1d", "convolve2d", "cumsum", "device", "devices", "dot", "empty", "from_dlpack",
-           "histogram", "increment", "log_of_sum", "matmul", "max", "maximum", "merge", "min", "primes", "primes_bound", "qr", "reconstruct",
+           "histogram", "increment", "log_of_sum", "matmul", "max", "maximum", "merge", "min", "primes", "primes_bound", "primes_count", "qr", "reconstruct",
            "searchsorted", "select", "sort", "sqrt", "sum", "svd", "time", "transpose", "vectorize", "zeros"]

@@ -518,6 +518,7 @@ fl_select = _function(LIBRARY, "fl_select", c_int, c_void_p, c_void_p, c_void_p,
 fl_primes_bound = _function(LIBRARY, "fl_primes_bound", c_int64, c_int64)
 fl_primes = _function(LIBRARY, "fl_primes", c_int, c_void_p, c_int64, c_void_p, c_void_p, POINTER(fl_run))
 fl_primes_between = _function(LIBRARY, "fl_primes_between", c_int, c_void_p, c_int64, c_int64, c_void_p, c_void_p, POINTER(fl_run))
+fl_primes_count = _function(LIBRARY, "fl_primes_count", c_int, c_void_p, c_int64, c_int64, c_void_p, POINTER(fl_run))
 fl_primes_between_bound = _function(LIBRARY, "fl_primes_between_bound", c_int64, c_int64, c_int64)
 fl_reduce = _function(LIBRARY, "fl_reduce", c_int, c_void_p, c_void_p, c_int, c_int, c_void_p, POINTER(fl_run))
 fl_reduce_dtype = _function(LIBRARY, "fl_reduce_dtype", c_int, c_int, c_int)

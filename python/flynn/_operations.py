@@ -153,6 +153,17 @@ def primes(upto: int, first: int = 0, *, out: Any = None, variant: Optional[str]
     return _counted(on, to, count)
 
 
+def primes_count(upto: int, first: int = 0, *, variant: Optional[str] = None, block: Block = None, stream: Optional[Stream] = None,
+                 device: Where = None) -> int:
+    """How many primes there are from `first` on below `upto`, which are not stored. upto: at most 2**40 (2**31 in variants by trial division).
+    device: None is "auto". Waits."""
+    upto, first = integer("upto", upto), integer("first", first)
+    on = on_device(device, ())
+    count = on._create((1,), INT64_DTYPE)
+    call(_c.fl_primes_count, on, (first, upto, count._handle), variant, block, stream)
+    return int(count.numpy()[0])
+
+
 def primes_bound(upto: int, first: int = 0) -> int:
     """An upper bound of the number of primes from `first` on below `upto`, for primes' `out`."""
     upto, first = integer("upto", upto, most=_c.FL_PRIMES_MOST), integer("first", first)

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * The sum that `flynn primes` shows, of results as large as no test computes: exact beyond 64 bits.
+ * The sum that `flynn primes` shows, of results as large as no test computes: exact beyond 64 bits. And the number of
+ * primes that --count is compared with.
  */
+#include "checks/primes.h"
 #include "run/registry.h"
 #include "view/json.h"
 #include "view/row.h"
@@ -102,4 +104,23 @@ Test(primes_sum, many_numbers)
         numbers[i] = ((int64_t)1 << 40) - i;
     expect_sum(numbers, n, true, "9895564149988500000");
     free(numbers);
+}
+
+/* oeis.org/A006880 and A007053; by division where numbers are small. */
+Test(primes_counted, known_numbers)
+{
+    static const int64_t of_ten[] = {0,     4,      25,      168,      1229,      9592,
+                                     78498, 664579, 5761455, 50847534, 455052511, 4118054813};
+    int64_t power = 1, primes = 0;
+    for (size_t k = 0; k < COUNT(of_ten); k++, power *= 10)
+        cr_expect(primes_counted(power) == of_ten[k], "below 10^%zu: %lld", k, (long long)primes_counted(power));
+    cr_expect(primes_counted(INT64_C(1) << 31) == 105097565 && primes_counted(INT64_C(1) << 33) == 393615806);
+    for (int64_t upto = -2; upto < 3000; upto++) {
+        int64_t d = 2;
+        cr_assert(primes_counted(upto) == primes, "below %lld: %lld, not %lld", (long long)upto,
+                  (long long)primes_counted(upto), (long long)primes);
+        while (d < upto && upto % d != 0)
+            d++;
+        primes += upto >= 2 && d == upto;
+    }
 }

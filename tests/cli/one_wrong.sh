@@ -98,6 +98,15 @@ for where in $(printf '%s\n' first:0 middle:100000 last:199999 | some 1); do
     done
 done
 
+# A number of primes that is off by one.
+for words in "sieve 1e6" "trial-all 1000"; do
+    read -ra words <<<"primes --count --variant=${words% *} --upto=${words#* } --backend=one-wrong --repeat=1 --warmup=0"
+    ok "${words[*]:0:3} without the fault" "${words[@]}"
+    FAULT_PLACE=primes.count:first run "${words[@]}" --json
+    check "${words[*]:0:3}, the count is wrong: exit code 1" test "$status" = 1
+    check "${words[*]:0:3}, the count is wrong: said in the row" json "$work/out" '[r["check"]["ok"] for r in d["results"]] == [False]'
+done
+
 # What slice brings by way of a conversion on the device.
 ok "slice without the fault" slice --size=40 "${quick[@]}"
 for where in $(printf '%s\n' first middle last | some 1); do

@@ -923,6 +923,7 @@ OWN = {
     ("primes", "upto"): lambda c: in_row(c, "elements", "upto", 50, 60),
     ("primes", "method"): lambda c: in_row(c, "variant", "method", None, "sqrt", "sieve"),
     ("primes", "launch"): lambda c: in_row(c, "variant", "launch", None, "each"),
+    ("primes", "count"): lambda c: result_differs(c, "", "--count"),
     ("histogram", "bins"): lambda c: in_row(c, "bins", "bins", 10, 20),
     ("histogram", "range"): lambda c: in_row(c, "hi", "range", None, "0,2", "-1,0.5"),
     ("histogram", "outside"): lambda c: in_row(c, "counted", "outside", "drop", "clip", more=("--range=0.25,0.5",)),

@@ -38,6 +38,44 @@ check "664,579" all_say 664579 3203324994356
 ok "below 10^8" primes --backend=omp --upto=100000000 --method=sieve --json "${quick[@]}"
 check "5,761,455" all_say 5761455 279209790387276
 
+# Only their number, on every backend, by each method; known values of oeis.org/A006880.
+all_count() {
+    json "$work/out" "len(d['results']) > 0 and all(r['count'] == $1 and r['shape'] == [1] and r['sum'] is None and
+        r['last'] is None and r['bytes'] <= 8 and r['check']['ok'] and 'Legendre' in r['check']['method'] for r in d['results'])"
+}
+for variant in trial-each trial-all sqrt-each sqrt-all sieve; do
+    ok "--count by $variant" primes --count --backend=all --variant=$variant --json "${quick[@]}"
+    check "$variant counts 1,229" all_count 1229
+done
+ok "--count below 10^6" primes --count --backend=all --upto=1e6 --method=sieve --json "${quick[@]}"
+check "78,498 are counted" all_count 78498
+ok "--count below 10^9" primes --count --backend=serial,simd,omp --upto=1e9 --method=sieve --json "${quick[@]}"
+check "50,847,534 are counted" all_count 50847534
+for upto in 0 1 2; do
+    ok "--count below $upto" primes --count --backend=all --upto=$upto --json "${quick[@]}"
+    check "none is counted below $upto" all_count 0
+done
+ok "--count of one backend" primes --count --upto=1e5 --backend=serial --json "${quick[@]}"
+check "only the count is written" json "$work/out" '[r["bytes"] for r in d["results"]] == [8]'
+ok "--count -o" primes --count --upto=100 -o count.npy "${quick[@]}"
+check "25, in a file" npy count.npy 'shape == (1,) and descr == "<i8" and list(v) == [25]'
+ok "--count as a table" primes --count --upto=100 -b serial "${quick[@]}"
+check "says what is counted" grep -q '^number of primes below 100: trial-all' "$work/out"
+check "25 primes" grep -q '^serial: 25 primes$' "$work/out"
+check "no list" test "$(grep -c 'the last one' "$work/out")" = 0
+
+# The library, where it is there.
+run primes --method=library --upto=1e6 --backend=simd,omp --json "${quick[@]}"
+if [ "$status" = 0 ]; then
+    check "libprimesieve: 78,498" all_say 78498 37550402023
+    ok "libprimesieve counts" primes --method=library --count --upto=1e8 --backend=simd,omp --json "${quick[@]}"
+    check "5,761,455 by libprimesieve" all_count 5761455
+    ok "a list of variants" primes --variant=sieve,library --upto=1e5 --backend=simd --json "${quick[@]}"
+    check "both" json "$work/out" '[r["method"] for r in d["results"]] == ["sieve", "library"]'
+else
+    check "what is missing is named" grep -q libprimesieve "$work/err"
+fi
+
 # 0 and 1 are not prime.
 for upto in 0 1 2; do
     ok "below $upto" primes --backend=all --upto=$upto --json "${quick[@]}"
@@ -70,12 +108,13 @@ refused "an unknown method" 2 "sieve" primes --method=seive
 refused "an unknown launch" 2 "each" primes --launch=eech
 refused "an unknown variant" 2 "trial-all" primes --variant=trial-al
 refused "a sieve, number by number" 2 "--launch" primes --method=sieve --launch=each
+refused "a library, number by number" 2 "--launch" primes --method=library --launch=each
 refused "variant and method" 2 "--method" primes --variant=sieve --method=trial
 refused "variant and launch" 2 "--launch" primes --variant=trial-all --launch=all
 refused "a size" 2 "--upto" primes --size=10
 refused "a dtype" 2 "--dtype: this command does not take it" primes --dtype=f32
 refused "a file" 2 "image.npy" primes image.npy
 refused "no folder for the result" 4 "nowhere" primes -o nowhere/out.npy
-ok "help" primes --help
+ok "help" help --long primes
 check "help states the ranges" grep -q 1099511627776 "$work/out"
 summary

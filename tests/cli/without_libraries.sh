@@ -1,12 +1,13 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# A machine whose BLAS, LAPACK, FFTW and Highway cannot be loaded: files of their names that are not libraries, found first. The variants that need them
+# A machine whose BLAS, LAPACK, FFTW, Highway and libprimesieve cannot be loaded: files of their names that are not libraries, found first. The variants that need them
 # are left out with the reason, the others compute. `info` looks only whether the files are there.
 # shellcheck source=harness.sh
 . "$(dirname "$0")/harness.sh"
 mkdir "$work/none"
 for name in libopenblasp.so.0 libopenblaso.so.0 libopenblas.so.0 libblas.so.3 liblapack.so.3 \
-    libhwy_contrib.so.1 libcublas.so.13 libcublas.so.12 libcublas.so.11 libfftw3f.so.3 libfftw3.so.3; do
+    libhwy_contrib.so.1 libcublas.so.13 libcublas.so.12 libcublas.so.11 libfftw3f.so.3 libfftw3.so.3 \
+    libprimesieve.so.12 libprimesieve.so.11 libprimesieve.so.9; do
     : >"$work/none/$name"
 done
 export LD_LIBRARY_PATH=$work/none${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
@@ -26,6 +27,10 @@ ok "sort without Highway" sort --size=5000 --backend=simd,omp --repeat=1 --warmu
 run sort --size=5000 --backend=simd --variant=vqsort --repeat=1 --warmup=0
 check "sort --variant=vqsort is refused" test "$status" -ge 2 -a "$status" -le 3 -a "$(wc -l <"$work/err")" = 1
 check "sort --variant=vqsort names what is missing" grep -q 'Highway .*libhwy_contrib.*install libhwy1' "$work/err"
+ok "primes without libprimesieve" primes --upto=1000 --method=sieve --backend=simd,omp --repeat=1 --warmup=0
+run primes --upto=1000 --variant=library --backend=simd --repeat=1 --warmup=0
+check "primes --variant=library is refused" test "$status" -ge 2 -a "$status" -le 3 -a "$(wc -l <"$work/err")" = 1
+check "primes --variant=library names what is missing" grep -q 'libprimesieve .*install libprimesieve-dev' "$work/err"
 for inputs in "convolve random:300x300 random:40x40" "convolve1d random:100000 random:1000"; do
     exercise=${inputs%% *}
     read -ra words <<<"$inputs --dtype=f32 ${quick[*]}"

@@ -18,6 +18,7 @@ u, s, vt = flynn.svd(m, keep=2, seed=1)
 q, r = flynn.qr(m)
 close: bool = flynn.allclose(x, x)
 bound: int = flynn.primes_bound(100)
+count: int = flynn.primes_count(100, 10, variant="sieve")
 results: List[Any] = [
     flynn.increment(x, out=x), flynn.sqrt(x, stream=stream), flynn.maximum(x, x), flynn.log_of_sum(x, x), flynn.sort(x, variant="radix"), flynn.merge(x, x),
     flynn.searchsorted(x, x), flynn.select(x), flynn.primes(100), flynn.convolve(m, m), flynn.convolve1d(x, x, "same"), flynn.convolve2d(m, m, "valid"),

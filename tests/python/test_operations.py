@@ -129,6 +129,10 @@ def test_primes(device):
     found = flynn.primes(1000, out=out)
     assert found.device is device and found.size == 168
     equal(out[:168], sieve(1000))
+    for upto, first in ((-5, 0), (2, 0), (3, 0), (1001, 500), (65537, 0), (500, 1001)):
+        count = flynn.primes_count(upto, first, device=device)
+        assert type(count) is int and count == np.count_nonzero(sieve(upto) >= first)
+    assert flynn.primes_count(100, variant="trial-all", device=device) == 25
     with pytest.raises(flynn.ArgumentError, match="primes_bound"):
         flynn.primes(1000, out=device.empty(167, "int64"))
 
@@ -290,7 +294,7 @@ def test_each_operation_takes_its_keywords(device):
     v = device.array(values("float32", 64, special=False))
     for name, arguments in {"increment": (v,), "sqrt": (v,), "maximum": (v, v), "log_of_sum": (v, v), "sort": (v,), "merge": (v, v), "searchsorted": (v, v), "select": (v,),
                             "convolve1d": (v, v), "convolve2d": (a, a), "convolve": (a, a), "matmul": (a, a), "transpose": (a,), "svd": (a,), "qr": (a,), "sum": (v,), "min": (v,),
-                            "max": (v,), "argmin": (v,), "argmax": (v,), "dot": (v, v), "cumsum": (v,), "histogram": (v, 4, (0, 1)), "allclose": (a, a), "primes": (100,),
+                            "max": (v,), "argmin": (v,), "argmax": (v,), "dot": (v, v), "cumsum": (v,), "histogram": (v, 4, (0, 1)), "allclose": (a, a), "primes": (100,), "primes_count": (100,),
                             "reconstruct": (a, v[:8], a)}.items():
         function = getattr(flynn, name)
         for keyword in ("variant", "block", "stream", "device"):

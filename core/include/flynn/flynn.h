@@ -502,16 +502,18 @@ FL_API int64_t fl_primes_bound(int64_t upto);
 
 /* out[0], out[1] ... = the primes below `upto`, ascending, and count[0] = their number. out: 1-D, i64, at least
  * fl_primes_bound(upto) elements; those after the primes stay unchanged; count: i64, one element. upto: at most
- * FL_PRIMES_MOST. Variants: sieve (of Eratosthenes, in segments); trial-all and trial-each, which divide each n by 2,
- * 3 ... up to n / 2 until the remainder is 0, as in the course; sqrt-all and sqrt-each, which stop at the square root.
- * -all decides all numbers in one launch; -each makes one launch and one copy to the host for each number, and waits.
- * These four take `upto` up to FL_PRIMES_MOST_TRIAL (else FL_E_ARGUMENT). Scratch memory stays below 128 MiB for every
- * `upto`. Queued. Errors as fl_convolve1d. */
+ * FL_PRIMES_MOST. Variants: sieve (of Eratosthenes, in segments); on a CPU library (libprimesieve); trial-all and
+ * trial-each, which divide each n by 2, 3 ... up to n / 2 until the remainder is 0, as in the course; sqrt-all and
+ * sqrt-each, which stop at the square root. -all decides all numbers in one launch; -each makes one launch and one copy
+ * to the host for each number, and waits. These four take `upto` up to FL_PRIMES_MOST_TRIAL (else FL_E_ARGUMENT).
+ * Scratch memory stays below 128 MiB for every `upto`. Queued. Errors as fl_convolve1d. */
 FL_API fl_status fl_primes(fl_device *device, int64_t upto, fl_array *out, fl_array *count, const fl_run *run);
 /* The primes from `first` on that are below `upto`; a `first` below 0 is 0. out: at least
  * fl_primes_between_bound(first, upto) elements. Otherwise as fl_primes. */
 FL_API fl_status fl_primes_between(fl_device *device, int64_t first, int64_t upto, fl_array *out, fl_array *count,
                                    const fl_run *run);
+/* count[0] = the number of those primes, which are stored nowhere. The same variants, errors and `count`. */
+FL_API fl_status fl_primes_count(fl_device *device, int64_t first, int64_t upto, fl_array *count, const fl_run *run);
 /* An upper bound of the number of those primes: the least of fl_primes_bound(upto), the odd numbers, 2 n / ln n for n
  * numbers (Montgomery and Vaughan, "The large sieve", 1973), and the difference of the bounds of the primes below
  * `upto` and below `first` (Rosser and Schoenfeld, theorem 2). */

@@ -90,7 +90,8 @@ typedef struct fl_select_args {
 
 /* FL_OP_PRIMES: out[0], out[1] ... = the primes from `first` (0 to upto - 1) on that are below `upto` (at least 3),
  * ascending, and count[0] = their number. Packed i64; `out` has room for all primes; the elements after them stay
- * unchanged. The row's dtype is FL_I64. bytes_requested as for FL_OP_SELECT. */
+ * unchanged. Or out.data is NULL: they are only counted. The row's dtype is FL_I64. bytes_requested as for
+ * FL_OP_SELECT. */
 typedef struct fl_primes_args {
     int64_t first, upto;
     fl_buffer out, count;

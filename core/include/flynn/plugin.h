@@ -21,6 +21,7 @@
  *   5: fl_device_info.max_grid_threads.
  *   6: fl_device_info.bus_id, fl_primes_args.first.
  *   7: fl_run and fl_timing have reserved members, fl_probe is the last member of fl_backend_info.
+ *   8: fl_primes_args.out may have no memory.
  */
 #ifndef FLYNN_PLUGIN_H
 #define FLYNN_PLUGIN_H
@@ -32,7 +33,7 @@
 extern "C" {
 #endif
 
-#define FL_PLUGIN_ABI 7
+#define FL_PLUGIN_ABI 8
 
 /* ----------------------------------------------------------------------------- what core gives a plugin ---- */
 

@@ -37,14 +37,20 @@ int64_t fl_primes_between_bound(int64_t first, int64_t upto)
     return (int64_t)most;
 }
 
+static fl_status check_upto(int64_t upto)
+{
+    return upto <= FL_PRIMES_MOST ? FL_OK
+                                  : core_fail(FL_E_ARGUMENT, "%s: upto is %" PRId64 "; expected at most %" PRId64, name,
+                                              upto, FL_PRIMES_MOST);
+}
+
 static fl_status check(fl_device *device, int64_t first, int64_t upto, const fl_array *out, const fl_array *count)
 {
     const int64_t room = fl_primes_between_bound(first, upto);
     fl_status status = core_check_arguments(name, device, (core_argument[]){{"out", out}, {"count", count}}, 2);
 
-    if (status == FL_OK && upto > FL_PRIMES_MOST)
-        status =
-            core_fail(FL_E_ARGUMENT, "%s: upto is %" PRId64 "; expected at most %" PRId64, name, upto, FL_PRIMES_MOST);
+    if (status == FL_OK)
+        status = check_upto(upto);
     if (status == FL_OK)
         status = core_check_vector(name, "out", out);
     if (status == FL_OK && out->buffer.dtype != FL_I64)
@@ -64,6 +70,26 @@ static fl_status check(fl_device *device, int64_t first, int64_t upto, const fl_
     return status == FL_OK ? core_check_apart(name, "count", count, "out", out) : status;
 }
 
+/* Lists the primes, or only counts them (out NULL); all arguments are checked. */
+static fl_status find(fl_device *device, int64_t first, int64_t upto, const fl_array *out, fl_array *count,
+                      const fl_run *run)
+{
+    fl_primes_args args = {first > 0 ? first : 0, upto, out ? out->buffer : (fl_buffer){.dtype = FL_I64, .ndim = 1},
+                           count->buffer};
+    core_step step = {FL_OP_PRIMES, FL_I64, &args};
+    core_call call;
+    fl_status status;
+
+    if (upto < 3 || upto <= first)
+        return core_call_count_none(name, count, run);
+    status = core_call_begin(&call, name, device, run);
+    if (status != FL_OK)
+        return status;
+    status = core_call_step(&call, &step, core_buffer_bytes(&args.count));
+    return out ? core_call_end_counted(&call, &step, status, count, sizeof(int64_t))
+               : core_call_end(&call, &step, status);
+}
+
 fl_status fl_primes(fl_device *device, int64_t upto, fl_array *out, fl_array *count, const fl_run *run)
 {
     return fl_primes_between(device, 0, upto, out, count, run);
@@ -72,19 +98,18 @@ fl_status fl_primes(fl_device *device, int64_t upto, fl_array *out, fl_array *co
 fl_status fl_primes_between(fl_device *device, int64_t first, int64_t upto, fl_array *out, fl_array *count,
                             const fl_run *run)
 {
-    fl_primes_args args;
-    core_step step = {FL_OP_PRIMES, FL_I64, &args};
-    core_call call;
     fl_status status = check(device, first, upto, out, count);
 
-    if (status != FL_OK)
-        return status;
-    if (upto < 3 || upto <= first)
-        return core_call_count_none(name, count, run);
-    args = (fl_primes_args){first > 0 ? first : 0, upto, out->buffer, count->buffer};
-    status = core_call_begin(&call, name, device, run);
-    if (status != FL_OK)
-        return status;
-    status = core_call_step(&call, &step, core_buffer_bytes(&args.count));
-    return core_call_end_counted(&call, &step, status, count, sizeof(int64_t));
+    return status == FL_OK ? find(device, first, upto, out, count, run) : status;
+}
+
+fl_status fl_primes_count(fl_device *device, int64_t first, int64_t upto, fl_array *count, const fl_run *run)
+{
+    fl_status status = core_check_arguments(name, device, (core_argument[]){{"count", count}}, 1);
+
+    if (status == FL_OK)
+        status = check_upto(upto);
+    if (status == FL_OK)
+        status = core_check_like(name, "count", count, FL_I64, 1, (const int64_t[]){1});
+    return status == FL_OK ? find(device, first, upto, NULL, count, run) : status;
 }

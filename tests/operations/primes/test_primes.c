@@ -66,6 +66,12 @@ static void check_between(fl_device *device, const struct primes *expected, int6
         cr_assert(got[i] == wanted, "%s: element %lld of %lld is %lld, expected %lld", what, (long long)i,
                   (long long)count, (long long)got[i], (long long)wanted);
     }
+    fl_run counting = run ? *run : (fl_run){0};
+    counting.timing = NULL; /* that of the list is what the caller wants */
+    must(fl_primes_count(device, first, upto, found.out, &counting));
+    guarded_copy(&found, &got_count, what);
+    cr_expect(got_count == count, "%s: expected a count of %lld primes, got %lld", what, (long long)count,
+              (long long)got_count);
     free(got);
     guarded_free(&out);
     guarded_free(&found);
@@ -226,6 +232,105 @@ ON_EVERY_BACKEND(primes, pieces_of_the_list)
     fl_device_close(device);
 }
 
+/* ------------------------------------------------------------------------------------------------- far away ---- */
+
+/* The primes from `first` on below `upto`, by the primes up to the root; expected_primes' struct with those alone. */
+static struct primes expected_between(int64_t first, int64_t upto)
+{
+    struct primes expected = {upto, 0, malloc((size_t)(upto - first + 1) * sizeof(int64_t))};
+    struct primes base = expected_primes((1 << 20) + 1);
+    bool *composite = calloc((size_t)(upto - first) + 1, sizeof *composite);
+    for (int64_t k = 0; k < base.count; k++)
+        for (int64_t p = base.prime[k], m = (first + p - 1) / p * p; m < upto; m += p)
+            if (m >= p * p)
+                composite[m - first] = true;
+    for (int64_t n = first; n < upto; n++)
+        if (!composite[n - first])
+            expected.prime[expected.count++] = n;
+    free(composite);
+    free(base.prime);
+    return expected;
+}
+
+/* Beyond 2^32, and up to the largest number there may be, whose root is longer than a segment. */
+ON_EVERY_BACKEND(primes, far_away)
+{
+    static const int64_t ends[] = {(INT64_C(1) << 32) + 3, (INT64_C(1) << 32) + 100000, 1000000000000, FL_PRIMES_MOST};
+    const int64_t length = is_small_test() ? 20000 : 150000;
+    fl_device *device = open_device(on->resource);
+    const char *variant;
+    for (size_t e = 0; e < COUNT(ends); e++) {
+        struct primes expected = expected_between(ends[e] - length, ends[e]);
+        for (size_t i = 0; (variant = variant_of(device, "primes", FL_I64, i)) != NULL; i++)
+            if (strcmp(variant, "sieve") == 0 || strcmp(variant, "library") == 0)
+                check_between(device, &expected, ends[e] - length, ends[e], &(fl_run){.variant = variant});
+        free(expected.prime);
+    }
+    fl_device_close(device);
+}
+
+/* ---------------------------------------------------------------------------------------------------- random ---- */
+
+/* Any numbers, of any length: always the same. */
+ON_EVERY_BACKEND(primes, random_limits)
+{
+    const int64_t most = is_small_test() ? 200000 : 9000000;
+    const int times = is_small_test() ? 8 : 60;
+    fl_device *device = open_device(on->resource);
+    struct primes expected = expected_primes(most);
+    uint64_t drawn = 1;
+    for (int i = 0; i < times; i++) {
+        int64_t limit[2];
+        for (int k = 0; k < 2; k++) {
+            drawn = drawn * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+            limit[k] = (int64_t)(drawn >> 33) % most >> (drawn >> 29) % 12;
+        }
+        const int64_t first = limit[0] < limit[1] ? limit[0] : limit[1], upto = limit[0] + limit[1] - first;
+        check_between(device, &expected, i % 3 == 0 ? 0 : first, upto, &(fl_run){.variant = "sieve"});
+    }
+    free(expected.prime);
+    fl_device_close(device);
+}
+
+/* ----------------------------------------------------------------------------------------------------- known ---- */
+
+static int64_t count_below_by(fl_device *device, int64_t upto, const char *variant)
+{
+    const int64_t one = 1;
+    int64_t found = -1;
+    fl_array *count;
+    must(fl_array_create(device, FL_I64, 1, &one, &count));
+    must(fl_primes_count(device, 0, upto, count, &(fl_run){.variant = variant}));
+    must(fl_array_to_host(count, &found));
+    fl_array_free(count);
+    return found;
+}
+
+/* How many there are below powers of ten and of two: oeis.org/A006880, oeis.org/A007053. */
+ON_EVERY_BACKEND(primes, known_counts)
+{
+    static const int64_t of_ten[] = {0, 4, 25, 168, 1229, 9592, 78498, 664579, 5761455, 50847534};
+    static const int64_t of_two[] = {0,       0,       2,       4,       6,        11,       18,      31,
+                                     54,      97,      172,     309,     564,      1028,     1900,    3512,
+                                     6542,    12251,   23000,   43390,   82025,    155611,   295947,  564163,
+                                     1077871, 2063689, 3957809, 7603553, 14630843, 28192750, 54400028};
+    fl_device *device = open_device(on->resource);
+    const int64_t most = is_slow(device) || is_small_test() ? 1000000 : INT64_C(1) << 30;
+    const char *variant;
+    for (size_t i = 0; (variant = variant_of(device, "primes", FL_I64, i)) != NULL; i++) {
+        if (strcmp(variant, "sieve") != 0 && strcmp(variant, "library") != 0)
+            continue;
+        int64_t power = 1;
+        for (size_t k = 0; k < COUNT(of_ten) && power <= most; k++, power *= 10)
+            cr_expect(count_below_by(device, power, variant) == of_ten[k], "%s %s: primes below 10^%zu", on->resource,
+                      variant, k);
+        for (size_t k = 0; k < COUNT(of_two) && INT64_C(1) << k <= most; k++)
+            cr_expect(count_below_by(device, INT64_C(1) << k, variant) == of_two[k], "%s %s: primes below 2^%zu",
+                      on->resource, variant, k);
+    }
+    fl_device_close(device);
+}
+
 struct known {
     int64_t upto, count, sum; /* oeis.org/A006880, oeis.org/A046731 */
 };
@@ -292,6 +397,19 @@ ON_EVERY_BACKEND(primes, blocks)
     fl_device_close(device);
 }
 
+/* Counting reads and writes nothing but the count. */
+static void expect_counting_is_timed(fl_device *device, int64_t upto, const char *variant)
+{
+    fl_timing timing;
+    const int64_t one = 1;
+    fl_array *count;
+    must(fl_array_create(device, FL_I64, 1, &one, &count));
+    must(fl_primes_count(device, 0, upto, count, &(fl_run){.variant = variant, .timing = &timing}));
+    cr_expect(strcmp(timing.variant, variant) == 0 && timing.kernel_s > 0);
+    cr_expect(timing.bytes == 8 && timing.bytes_requested >= 8, "%s: %g bytes", variant, timing.bytes);
+    fl_array_free(count);
+}
+
 ON_EVERY_BACKEND(primes, timing)
 {
     fl_device *device = open_device(on->resource);
@@ -304,6 +422,7 @@ ON_EVERY_BACKEND(primes, timing)
         cr_expect(timing.bytes == (double)(8 * (expected.count + 1)), "%s %s: %g bytes", on->resource, variant,
                   timing.bytes);
         cr_expect(timing.bytes_requested >= timing.bytes);
+        expect_counting_is_timed(device, 5000, variant);
         if (is_gpu(device) && strstr(variant, "-each"))
             cr_expect(timing.block[0] == 1 && timing.grid[0] == 1);
         else if (is_gpu(device))
@@ -341,6 +460,11 @@ ON_EVERY_BACKEND(primes, wrong_arguments)
     expect_argument_error(fl_primes(device, 1000, square, count, NULL), "2 dimensions");
     expect_argument_error(fl_primes(device, 1000, out.out, pair, NULL), "count");
     expect_argument_error(fl_primes(device, 1000, whole, inside, NULL), "shares memory");
+    expect_argument_error(fl_primes_count(NULL, 0, 1000, count, NULL), "device");
+    expect_argument_error(fl_primes_count(device, 0, FL_PRIMES_MOST + 1, count, NULL), "1099511627776");
+    expect_argument_error(fl_primes_count(device, 0, 1000, NULL, NULL), "count is NULL");
+    expect_argument_error(fl_primes_count(device, 0, 1000, pair, NULL), "count");
+    expect_status(FL_E_WRONG_DEVICE, fl_primes_count(device, 0, 1000, foreign, NULL));
     expect_status(FL_E_WRONG_DEVICE, fl_primes(device, 1000, foreign, count, NULL));
     expect_error_says("fl_array_to_device(out");
     expect_status(FL_E_UNKNOWN, fl_primes(device, 1000, out.out, count, &(fl_run){.variant = "seive"}));
