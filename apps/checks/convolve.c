@@ -34,6 +34,7 @@ struct convolve_oracle {
     int64_t terms;     /* of an element's sum, at most */
     fl_mode mode;
     double fft_error; /* what the variant fft may add to each bound; NaN: the check computes it where it needs it */
+    double most;      /* that a magnitude of the result can be; NaN: likewise */
     int64_t work;     /* multiply-adds that were done */
     bool whole;       /* all elements by the reference; else `count` of them by the definition */
     int64_t count;
@@ -51,6 +52,18 @@ static bool has_negative_element(const host_array *array)
         if (host_array_get(array, i) < 0)
             return true;
     return false;
+}
+
+/* The most that a magnitude of the result can be, as far as the inputs are finite. */
+static double most_of(const host_array *image, const host_array *kernel)
+{
+    double sum = 0, largest = 0;
+
+    for (int64_t i = 0; i < host_array_size(kernel); i++)
+        sum += isfinite(host_array_get(kernel, i)) ? fabs(host_array_get(kernel, i)) : 0;
+    for (int64_t i = 0; i < host_array_size(image); i++)
+        largest = isfinite(host_array_get(image, i)) ? fmax(largest, fabs(host_array_get(image, i))) : largest;
+    return 1.001 * sum * largest; /* with what rounding adds */
 }
 
 /* Where the result starts within the full one, in a dimension (flynn.h). */
@@ -276,6 +289,7 @@ static convolve_oracle *compute(convolve_oracle *o, const host_array *image, con
     o->terms = int64_smaller(host_array_size(image), host_array_size(kernel));
     o->mode = mode;
     o->fft_error = o->later ? NAN : convolve_fft_error(image, kernel, mode, o->dtype);
+    o->most = o->window ? most_of(image, kernel) : NAN; /* the image of a window may be freed before the check */
     /* The reference multiplies each tap of an image's kernel, also where it meets the border. */
     work = (double)o->shape[0] * (double)o->shape[1] * (o->negative ? 2 : 1) *
            (double)(o->ndim == 1 || mode == FL_VALID ? o->terms : host_array_size(kernel));
@@ -351,16 +365,22 @@ int64_t convolve_oracle_work(const convolve_oracle *o, int64_t *elements)
     return o->work;
 }
 
-/* Compares the elements that are expected; `added` to each bound. `result` starts with the element `first` of the whole
- * one. */
-static compare_result compare_expected(const convolve_oracle *o, const host_array *result, int64_t first, double added)
+/* What a bound is made of besides the rounding of an element's own sum: what is added to that, and what it is at least.
+ */
+typedef struct allowance {
+    double added, least;
+} allowance;
+
+/* Compares the elements that are expected. `result` starts with the element `first` of the whole one. */
+static compare_result compare_expected(const convolve_oracle *o, const host_array *result, int64_t first,
+                                       allowance also)
 {
     compare_result found = compare_start();
 
     for (int64_t n = 0; n < o->count; n++) {
         const int64_t at = o->places ? o->places[n] : n;
         compare_add(&found, first + at, host_array_get(result, at), host_array_get(&o->expected, n),
-                    host_array_get(&o->bound, n) + added);
+                    fmax(host_array_get(&o->bound, n) + also.added, also.least));
     }
     return found;
 }
@@ -370,7 +390,7 @@ typedef struct bands {
     const convolve_oracle *oracle;
     fl_device *device;
     const host_array *result;
-    double added;
+    allowance also;
     int64_t rows, width; /* of a band */
 } bands;
 
@@ -407,36 +427,53 @@ static compare_result compare_band(const void *user, int64_t i)
     band.count = band.shape[0] * band.shape[1];
     expect_all(&band, b->device, inputs, FL_FULL);
     scale_bounds(&band);
-    const compare_result found = compare_expected(&band, &result, first * b->width, b->added);
+    const compare_result found = compare_expected(&band, &result, first * b->width, b->also);
     host_array_free(&band.expected);
     host_array_free(&band.bound);
     return found;
 }
 
-static compare_result compare_bands(const convolve_oracle *o, const host_array *result, double added)
+static compare_result compare_bands(const convolve_oracle *o, const host_array *result, allowance also)
 {
     const int64_t width = o->ndim == 1 ? 1 : o->shape[1], rows = int64_larger(1, BAND / width),
                   all = o->shape[0] * o->shape[1] / width;
-    const bands b = {o, open_reference(o), result, added, rows, width};
+    const bands b = {o, open_reference(o), result, also, rows, width};
     const compare_result found = reference_blocks((all + rows - 1) / rows, compare_band, &b);
 
     fl_device_close(b.device);
     return found;
 }
 
-compare_result convolve_oracle_check(const convolve_oracle *o, const host_array *result, const char *variant,
-                                     char *method, size_t size)
+/* What a tolerance allows: a part of the largest magnitude of the result. That of a wrong result may be anything, so no
+ * more than the inputs can give. */
+static double allowed(const convolve_oracle *o, const host_array *result, double tolerance)
 {
-    const bool fft = strcmp(variant, "fft") == 0;
-    const double added = !fft                  ? 0
-                         : isnan(o->fft_error) ? convolve_fft_error(&o->inputs[0], &o->inputs[1], o->mode, o->dtype)
-                                               : o->fft_error;
-    char samples[64] = "reference";
+    double largest = 0, most;
+
+    if (tolerance == 0 || o->count == 0)
+        return 0;
+    for (int64_t i = 0; i < host_array_size(result); i++)
+        largest = isfinite(host_array_get(result, i)) ? fmax(largest, fabs(host_array_get(result, i))) : largest;
+    most = isnan(o->most) ? most_of(&o->inputs[0], &o->inputs[1]) : o->most;
+    return tolerance * fmin(largest, most);
+}
+
+compare_result convolve_oracle_check(const convolve_oracle *o, const host_array *result, const char *variant,
+                                     double tolerance, char *method, size_t size)
+{
+    const bool fft = strcmp(variant, "fft") == 0 && tolerance == 0;
+    const allowance also = {!fft                  ? 0
+                            : isnan(o->fft_error) ? convolve_fft_error(&o->inputs[0], &o->inputs[1], o->mode, o->dtype)
+                                                  : o->fft_error,
+                            allowed(o, result, tolerance)};
+    char samples[64] = "reference", within[64] = "";
 
     if (!o->whole)
         snprintf(samples, sizeof samples, "definition, %s%" PRId64 " %selements", o->places ? "" : "all ", o->count,
                  o->places ? "sampled " : "");
-    snprintf(method, size, "%s%s", samples, fft ? "; error relative to the largest sums" : "");
-    const compare_result found = o->later ? compare_bands(o, result, added) : compare_expected(o, result, 0, added);
+    if (tolerance > 0)
+        snprintf(within, sizeof within, "; within %g of the largest element", tolerance);
+    snprintf(method, size, "%s%s", samples, fft ? "; error relative to the largest sums" : within);
+    const compare_result found = o->later ? compare_bands(o, result, also) : compare_expected(o, result, 0, also);
     return o->whole ? reference_verdict(found, variant, method, size) : found;
 }

@@ -38,6 +38,7 @@ void convolve_oracle_free(convolve_oracle *oracle);
 int64_t convolve_oracle_work(const convolve_oracle *oracle, int64_t *elements);
 
 /* Compares what `variant` gave, each element with the bound that flynn.h gives for that variant, and writes to `method`
- * how: "reference", "definition, 8321 sampled elements". */
+ * how: "reference", "definition, 8321 sampled elements". With a tolerance (fl_run; 0: none) each element may be off by
+ * that part of the largest magnitude of the result, if this is more than the bound of the direct variants. */
 compare_result convolve_oracle_check(const convolve_oracle *oracle, const host_array *result, const char *variant,
-                                     char *method, size_t size);
+                                     double tolerance, char *method, size_t size);

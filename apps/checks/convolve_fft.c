@@ -4,6 +4,7 @@
 #include "run/reference.h"
 #include "support/memory.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -46,13 +47,16 @@ static double largest_norm_of_tiles(const host_array *image, const int64_t *edge
     return sqrt(largest);
 }
 
-static double sum_of_magnitudes(const host_array *array)
+/* At least the root of the sum of squares, also where squares lose digits. */
+static double norm_of(const host_array *array)
 {
-    double sum = 0;
+    double squares = 0, sum = 0;
 
-    for (int64_t i = 0; i < host_array_size(array); i++)
+    for (int64_t i = 0; i < host_array_size(array); i++) {
+        squares += host_array_get(array, i) * host_array_get(array, i);
         sum += fabs(host_array_get(array, i));
-    return sum;
+    }
+    return squares > DBL_MIN / DBL_EPSILON ? sqrt(squares) : sum;
 }
 
 /* The bound of the variant fft of images, from flynn.h. In mode valid the input that contains the other is the image.
@@ -64,7 +68,7 @@ static double error_of_images(const host_array *image, const host_array *kernel,
     const int64_t edge[] = {int64_larger(512, 4 * lesser->shape[0]), int64_larger(512, 4 * lesser->shape[1])};
 
     return 20 * (log2((double)edge[0]) + log2((double)edge[1]) + 2) * unit_roundoff(dtype) *
-           largest_norm_of_tiles(larger, edge) * sum_of_magnitudes(lesser);
+           largest_norm_of_tiles(larger, edge) * norm_of(lesser);
 }
 
 /* The bound of the variant fft of signals, from flynn.h. */
@@ -74,8 +78,7 @@ static double error_of_signals(const host_array *signal, const host_array *kerne
     const host_array *longer = swapped ? kernel : signal, *shorter = swapped ? signal : kernel;
     const int64_t length = int64_larger(65536, 16 * host_array_size(shorter));
 
-    return 20 * (log2((double)length) + 2) * unit_roundoff(dtype) * largest_norm(longer, length) *
-           sum_of_magnitudes(shorter);
+    return 20 * (log2((double)length) + 2) * unit_roundoff(dtype) * largest_norm(longer, length) * norm_of(shorter);
 }
 
 double convolve_fft_error(const host_array *image, const host_array *kernel, fl_mode mode, fl_dtype dtype)

@@ -70,7 +70,7 @@ void convolution_expect(exercise *e, convolution_maker make)
 
 compare_result convolution_check(const exercise *e, const measurement *m, char *method, size_t size)
 {
-    return convolve_oracle_check(e->expected, &m->results[0], m->timing.variant, method, size);
+    return convolve_oracle_check(e->expected, &m->results[0], m->timing.variant, e->common.tolerance, method, size);
 }
 
 void convolution_release(exercise *e)

@@ -102,6 +102,7 @@ const exercise_kind convolve_exercise = {
     .input_count = 2,
     .inputs = {{"image", 2, 2, true}, {"kernel", 2, 2, true}},
     .dtypes = DTYPES_FLOAT,
+    .tolerates = true,
     .seeds_calls = true, /* the check's samples */
     .options = options,
     .own_size = sizeof(convolve_options),

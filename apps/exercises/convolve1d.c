@@ -75,6 +75,7 @@ const exercise_kind convolve1d_exercise = {
     .input_count = 2,
     .inputs = {{"signal", 1, 1, false}, {"kernel", 1, 1, false}},
     .dtypes = DTYPES_FLOAT,
+    .tolerates = true,
     .seeds_calls = true, /* the check's samples */
     .options = options,
     .own_size = sizeof(convolve1d_options),

@@ -151,6 +151,7 @@ const exercise_kind matmul_exercise = {
     .least_files = 2,
     .dtypes = DTYPES_SIGNED,
     .file_dtypes = DTYPES_SIGNED,
+    .tolerates = true,
     .seeds_calls = true, /* the check's vectors */
     .options = options,
     .own_size = sizeof(matmul_options),

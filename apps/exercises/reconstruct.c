@@ -163,6 +163,7 @@ const exercise_kind reconstruct_exercise = {
     .inputs = {{"u", 2, 3, true}, {"s", 1, 2, true}, {"vt", 2, 3, true}},
     .least_files = 3,
     .dtypes = DTYPES_FLOAT,
+    .tolerates = true,
     .seeds_calls = true, /* the check's sums */
     .options = options,
     .own_size = sizeof(reconstruct_options),

@@ -36,8 +36,9 @@ enum {
     TAKES_UNTIL = 1 << 23,
     TAKES_FLUSH = 1 << 24,
     TAKES_SHOW = 1 << 25,
-    TAKES_FILES = 1 << 26,  /* no option: the arguments are files, which the command reads */
-    TAKES_BLOCKS = 1 << 27, /* no option: --block may be a list */
+    TAKES_TOLERANCE = 1 << 26,
+    TAKES_FILES = 1 << 27,  /* no option: the arguments are files, which the command reads */
+    TAKES_BLOCKS = 1 << 28, /* no option: --block may be a list */
 };
 
 /* Under which title --help lists an option. 0: what is run, or output for a file that is written. */
@@ -74,6 +75,7 @@ typedef struct common_options {
     bool pageable;
     bool wrong_timing; /* also time the call without waiting for its work */
     check_choice check;
+    double tolerance;                 /* the error that is accepted, as fl_run.tolerance; 0: not given */
     bool json, csv;                   /* asked for */
     const char *json_file, *csv_file; /* NULL: stdout */
     const char *trace_file;           /* NULL: no trace */

@@ -160,6 +160,10 @@ const own_option shared_options[SHARED] = {
              "kernels are then not queued several times."},
     {"show", OPTION_AMOUNT, COMMON(show), "N", .group = GROUP_OUTPUT, .least = 1, .most = INT64_MAX,
      .help = "Also show the first result, as flynn show does\vAt most N elements of a vector, or N rows of a matrix."},
+    {"tolerance", OPTION_REAL, COMMON(tolerance), "X", .group = GROUP_WHAT, .most = 1,
+     .help = "Accept this error, relative to the result: 1e-6\vOf the largest element, of svd and reconstruct the "
+             "Frobenius norm; auto takes the fastest variant that is known to be within it. Default: 0, as exact as "
+             "docs/accuracy.md says."},
 };
 
 void shared_options_default(common_options *common)

@@ -6,7 +6,7 @@
 
 #include "command_line.h"
 
-enum { SHARED = 26 };
+enum { SHARED = 27 };
 _Static_assert(TAKES_FILES == 1 << SHARED, "each shared option has a bit, and TAKES_FILES the next one");
 
 /* The i-th one has bit 1 << i (TAKES_...). Places are in common_options. */

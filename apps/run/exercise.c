@@ -30,7 +30,7 @@ unsigned exercise_takes(const exercise_kind *kind)
                          TAKES_TIMING | TAKES_WRONG_TIMING | TAKES_CHECK | TAKES_OUTPUT | TAKES_RESULT | TAKES_SHOW;
 
     return (all & ~kind->lacks) | (kind->input_count > 0 ? TAKES_MAX_MEMORY : 0) |
-           (kind->takes_function ? TAKES_FUNCTION : 0) | (kind->distributed ? TAKES_RANKS | TAKES_PATH : 0);
+           (kind->takes_function ? TAKES_FUNCTION : 0) | (kind->tolerates ? TAKES_TOLERANCE : 0) | (kind->distributed ? TAKES_RANKS | TAKES_PATH : 0);
 }
 
 static void start(exercise *e, const exercise_kind *kind)
@@ -319,7 +319,7 @@ static choice_list choices_for(const exercise *e)
             add_variants(e, &e->backends->open[i], &choices);
             continue;
         }
-        if (!common->has_variant && common->block[0] == 0 && !group_is_distributed())
+        if (!common->has_variant && common->block[0] == 0 && common->tolerance == 0 && !group_is_distributed())
             take_saved(e, &one);
         if (!group_is_distributed())
             take_scalar(e, &one);

@@ -149,6 +149,7 @@ struct exercise_kind {
     unsigned file_dtypes; /* and that files may have; 0: all */
 
     unsigned lacks;            /* TAKES_...: shared options without effect for it */
+    bool tolerates;            /* --tolerance, which variants differ in, or may do so */
     bool seeds_calls;          /* --seed has an effect with files too */
     const own_option *options; /* NULL: none */
     size_t own_size;

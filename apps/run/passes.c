@@ -224,6 +224,7 @@ static fl_status run_operation(const work *w, const fl_run *given)
     fl_run run = *given;
 
     run.variant = w->what.variant;
+    run.tolerance = e->common.tolerance;
     memcpy(run.block, w->what.block, sizeof run.block);
     return e->kind->steps.call(e, w->what.on->device, w->inputs, w->outputs, &run);
 }

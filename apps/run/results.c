@@ -138,6 +138,13 @@ static void put_kernel(json_t *row, const fl_timing *t)
     json_put(row, "occupancy", t->occupancy > 0 ? json_number(t->occupancy) : json_null());
 }
 
+/* Adds the error that is accepted, and the least that the variant takes; null where none was named. */
+static void put_tolerance(json_t *row, double tolerance, const fl_timing *t)
+{
+    json_put(row, "tolerance", tolerance > 0 ? json_number(tolerance) : json_null());
+    json_put(row, "bound", tolerance > 0 ? json_number(t->bound) : json_null());
+}
+
 static json_t *json_shape(int64_t rows, int ndim, const int64_t *share)
 {
     int64_t whole[FL_MAX_DIMS];
@@ -191,6 +198,7 @@ static json_t *json_result(const result_list *results, const exercise *e, const 
                                                    : "pinned"));
     json_put(row, "warmup", json_whole(results->common->warmup));
     json_put(row, "flush", json_boolean(results->common->flush));
+    put_tolerance(row, results->common->tolerance, &m->timing);
     put_times(row, m);
     if (m->ranks)
         distributed_put(row, m);

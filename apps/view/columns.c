@@ -32,6 +32,15 @@ static bool are_of_ranks(const json_t *rows)
     return false;
 }
 
+static bool is_given(const char *key, const json_t *rows)
+{
+    const json_t *row;
+    size_t i;
+
+    json_array_foreach(rows, i, row) if (json_is_number(row_value(row, key))) return true;
+    return false;
+}
+
 static bool differs(const char *key, const json_t *rows)
 {
     json_t *groups = rows_grouped(rows, (const char *const[]){key, NULL});
@@ -47,6 +56,7 @@ static bool is_shown(const field *f, unsigned in, const json_t *rows)
         return false;
     switch (f->shown) {
     case WHERE_IT_DIFFERS: return differs(f->key, rows);
+    case WHERE_GIVEN: return is_given(f->key, rows);
     case ON_RANKS: return are_of_ranks(rows);
     case OF_KERNELS: return strcmp(row_text(json_array_get(rows, 0), "exercise"), "kernel") == 0;
     case ALWAYS: break;

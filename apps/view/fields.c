@@ -29,6 +29,12 @@ const field fields[] = {
     {"block", "block", AS_BLOCK, .drop = 22, .in = IN_RUN,
      .about =
          "threads of a block (x, y, z); on a CPU the edges of the cache tile; 0 or `-` if the variant has no blocks"},
+    {"tolerance", "tolerance", AS_NUMBER, .drop = 21, .in = IN_RUN | IN_ONCE, .shown = WHERE_GIVEN,
+     .about = "the error that `--tolerance` accepts, relative to the largest element of the result, of `svd` and "
+              "`reconstruct` to its Frobenius norm; null without it"},
+    {"bound", "bound", AS_NUMBER, .drop = 20, .in = IN_RUN | IN_ONCE, .shown = WHERE_GIVEN,
+     .about = "the least tolerance that the variant takes for these arguments: its error where no terms cancel; null "
+              "without `--tolerance`"},
     {"open_s", "open", AS_SECONDS, .drop = 1, .in = IN_RUN,
      .about = "opening the device: on a GPU the context, and a first kernel that shows whether it works"},
     {"cold_s", "cold", AS_SECONDS, .drop = 7, .in = IN_RUN | IN_COMPARE,

@@ -24,7 +24,13 @@ typedef enum field_source {
 enum { IN_RUN = 1, IN_COMPARE = 2, IN_ONCE = 4 };
 
 /* When a table in which it is shows it. */
-typedef enum field_shown { ALWAYS, WHERE_IT_DIFFERS, ON_RANKS, OF_KERNELS } field_shown; /* of the user's */
+typedef enum field_shown {
+    ALWAYS,
+    WHERE_IT_DIFFERS,
+    WHERE_GIVEN,
+    ON_RANKS,
+    OF_KERNELS
+} field_shown; /* of the user's */
 
 typedef struct field {
     const char *key;   /* in the result; NULL ends the list */

@@ -273,43 +273,99 @@ CPU_RUN_FLOATS(by_rank, fl_convolve_args, out)
 CPU_RUN_FLOATS(reference, fl_convolve_args, out)
 #endif
 
-/* Returns whether fft-wide takes less time than tiled, and can run. */
-static bool CPU_NAME(takes_fft_wide)(const fl_convolve_args *c)
+/* The cost and the bound of one of the variants by FFT; `transformed`: the type that is. */
+static void CPU_NAME(weigh_fft)(const fl_convolve_args *c, fl_dtype transformed, double *cost, double *bound)
 {
-    const fft_cut cut = CPU_NAME(fft_cut)(c, sizeof(double));
-    char why[256];
+    const bool single = transformed == FL_F32, wide = transformed != c->out.dtype;
+    const double sums = outputs_of(c) * taps_of(c);
+    const fft_cut cut = CPU_NAME(fft_cut)(c, single ? sizeof(float) : sizeof(double));
 
-    return c->out.dtype == FL_F32 && cut.edge[0] > 0 && outputs_of(c) * taps_of(c) >= CPU_FFT_LEAST &&
-           cpu_fft_cost(fft_elements(&cut), fft_log2(&cut)) < CPU_FFT_SUM * outputs_of(c) * taps_of(c) &&
-           !CPU_TYPED(takes_separable, f32)(c) && cpu_fftw_ready_double(NULL, why, sizeof why) == FL_OK;
+    *cost = *bound = INFINITY;
+    if (cut.edge[0] == 0)
+        return;
+    *cost = cpu_fft_cost(fft_elements(&cut), fft_log2(&cut)) * (single ? 0.5 : 1) +
+            (sums < CPU_FFT_LEAST ? DBL_MAX / 4 : 0);
+    *bound = cpu_fft_bound(fft_log2(&cut), (single ? FLT_EPSILON : DBL_EPSILON) / 2) + (wide ? FLT_EPSILON / 2 : 0);
+}
+
+static cpu_methods CPU_NAME(methods)(const cpu_device *device, const fl_convolve_args *c)
+{
+    const bool single = c->out.dtype == FL_F32;
+    cpu_methods m = {.dtype = c->out.dtype};
+
+    m.cost[CPU_DIRECT] = CPU_FFT_SUM * outputs_of(c) * taps_of(c) * (single ? 1 : 2);
+    m.bound[CPU_DIRECT] = device->host->bound(FL_OP_CONVOLVE, "tiled", c);
+    CPU_NAME(weigh_fft)(c, c->out.dtype, &m.cost[CPU_FFT], &m.bound[CPU_FFT]);
+    m.cost[CPU_FFT_WIDE] = INFINITY;
+    if (single)
+        CPU_NAME(weigh_fft)(c, FL_F64, &m.cost[CPU_FFT_WIDE], &m.bound[CPU_FFT_WIDE]);
+    return m;
+}
+
+static double CPU_NAME(bound_auto)(void *device, const void *args)
+{
+    const cpu_methods m = CPU_NAME(methods)(device, args);
+
+    return cpu_fft_least_bound(&m);
+}
+
+static double CPU_NAME(bound_fft)(void *device, const void *args)
+{
+    return CPU_NAME(methods)(device, args).bound[CPU_FFT];
+}
+
+static double CPU_NAME(bound_fft_wide)(void *device, const void *args)
+{
+    return CPU_NAME(methods)(device, args).bound[CPU_FFT_WIDE];
+}
+
+static bool CPU_NAME(is_of_rank_one)(const fl_convolve_args *c)
+{
+    return c->out.dtype == FL_F32 ? CPU_TYPED(takes_separable, f32)(c) : CPU_TYPED(takes_separable, f64)(c);
+}
+
+/* A kernel of rank one is summed directly where that is exact enough. */
+static cpu_method CPU_NAME(choose)(const cpu_device *device, const fl_convolve_args *c, double tolerance)
+{
+    if (tolerance == 0 && (c->out.dtype != FL_F32 || outputs_of(c) * taps_of(c) < CPU_FFT_LEAST))
+        return CPU_DIRECT; /* without weighing the others, which takes longer than a small convolution */
+    const cpu_methods m = CPU_NAME(methods)(device, c);
+    const cpu_method best = cpu_fft_choose(m, tolerance);
+    const bool direct = tolerance == 0 || m.bound[CPU_DIRECT] <= tolerance;
+
+    return best != CPU_DIRECT && direct && CPU_NAME(is_of_rank_one)(c) ? CPU_DIRECT : best;
 }
 
 static fl_status CPU_NAME(run_automatic)(const fl_context *context, const void *args, const fl_launch *launch)
 {
-    return CPU_NAME(takes_fft_wide)(args) ? CPU_NAME(run_fft_wide)(context, args, launch)
-                                          : CPU_NAME(run_by_rank)(context, args, launch);
+    const bool single = ((const fl_convolve_args *)args)->out.dtype == FL_F32;
+
+    switch (CPU_NAME(choose)(context->device, args, launch->tolerance)) {
+    case CPU_FFT: return (single ? CPU_NAME(run_fft_f32) : CPU_NAME(run_fft_f64))(context, args, launch);
+    case CPU_FFT_WIDE: return CPU_NAME(run_fft_wide)(context, args, launch);
+    default: return CPU_NAME(run_by_rank)(context, args, launch);
+    }
 }
 
 /* The tests are done again, because they cost next to nothing: no result is saved between the two calls. */
 static const char *CPU_NAME(chosen)(const fl_context *context, const void *args, fl_launch *launch)
 {
-    const fl_convolve_args *c = args;
-
-    if (CPU_NAME(takes_fft_wide)(c)) {
-        CPU_NAME(plan_fft_wide)(context->device, args, launch);
-        return "fft-wide";
-    }
-    if (c->out.dtype == FL_F32 ? CPU_TYPED(takes_separable, f32)(c) : CPU_TYPED(takes_separable, f64)(c)) {
+    switch (CPU_NAME(choose)(context->device, args, launch->tolerance)) {
+    case CPU_FFT: CPU_NAME(plan_fft)(context->device, args, launch); return "fft";
+    case CPU_FFT_WIDE: CPU_NAME(plan_fft_wide)(context->device, args, launch); return "fft-wide";
+    default:
+        if (!CPU_NAME(is_of_rank_one)(args))
+            return "tiled";
         CPU_NAME(plan_separable)(context->device, args, launch);
         return "separable";
     }
-    return "tiled";
 }
 
 static const fl_row rows[] = {
     {CPU_ROW(FL_OP_CONVOLVE, "auto", CPU_FLOATS, plan_tiled, run_automatic,
-             "separable if the kernel is of rank one, else tiled, or in f32 fft-wide for large kernels"),
-     .chosen = CPU_NAME(chosen)},
+             "separable if the kernel is of rank one, else tiled, or in f32 fft-wide for large kernels; fft with a "
+             "tolerance"),
+     .chosen = CPU_NAME(chosen), .bound = CPU_NAME(bound_auto)},
     {CPU_ROW(FL_OP_CONVOLVE, "tiled", CPU_FLOATS, plan_tiled, run_tiled,
              "blocks that stay in the cache; each loaded element is used for four rows of sums in registers")},
     {CPU_ROW(FL_OP_CONVOLVE, "separable", CPU_FLOATS, plan_separable, run_separable,

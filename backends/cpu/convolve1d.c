@@ -168,37 +168,73 @@ CPU_RUN_FLOATS(tiled, fl_convolve1d_args, out)
 CPU_RUN_FLOATS(reference, fl_convolve1d_args, out)
 #endif
 
-/* Returns whether fft-wide takes less time than tiled, and can run. A multiply-add costs half as much again as in two
- * dimensions. */
-static bool CPU_NAME(takes_fft_wide)(const fl_convolve1d_args *c)
+/* A multiply-add costs half as much again as in two dimensions. */
+static cpu_methods CPU_NAME(methods)(const cpu_device *device, const fl_convolve1d_args *c)
 {
     const int64_t length = CPU_NAME(block_length)(c);
-    char why[256];
+    const bool single = c->out.dtype == FL_F32;
+    const double log2_of_block = length > 0 ? cpu_fft_log2(length) : 0;
+    const double cost = length == 0 ? INFINITY
+                                    : cpu_fft_cost(fft_elements(c, length), log2_of_block) +
+                                          (terms_of(c) < CPU_FFT_LEAST ? DBL_MAX / 4 : 0);
 
-    return length > 0 && terms_of(c) >= CPU_FFT_LEAST &&
-           cpu_fft_cost(fft_elements(c, length), cpu_fft_log2(length)) < 1.5 * CPU_FFT_SUM * terms_of(c) &&
-           cpu_fftw_ready_double(NULL, why, sizeof why) == FL_OK;
+    return (cpu_methods){.dtype = c->out.dtype,
+                         .cost = {1.5 * CPU_FFT_SUM * terms_of(c) * (single ? 1 : 2), cost * (single ? 0.5 : 1),
+                                  single ? cost : INFINITY},
+                         .bound = {device->host->bound(FL_OP_CONVOLVE1D, "tiled", c),
+                                   cpu_fft_bound(log2_of_block, (single ? FLT_EPSILON : DBL_EPSILON) / 2),
+                                   cpu_fft_bound(log2_of_block, DBL_EPSILON / 2) + FLT_EPSILON / 2}};
+}
+
+static double CPU_NAME(bound_auto)(void *device, const void *args)
+{
+    const cpu_methods m = CPU_NAME(methods)(device, args);
+
+    return cpu_fft_least_bound(&m);
+}
+
+static double CPU_NAME(bound_fft)(void *device, const void *args)
+{
+    return CPU_NAME(methods)(device, args).bound[CPU_FFT];
+}
+
+static double CPU_NAME(bound_fft_wide)(void *device, const void *args)
+{
+    return CPU_NAME(methods)(device, args).bound[CPU_FFT_WIDE];
+}
+
+static cpu_method CPU_NAME(choose)(const cpu_device *device, const fl_convolve1d_args *c, double tolerance)
+{
+    if (tolerance == 0 && (c->out.dtype != FL_F32 || terms_of(c) < CPU_FFT_LEAST))
+        return CPU_DIRECT; /* without weighing the others, which takes longer than a small convolution */
+    return cpu_fft_choose(CPU_NAME(methods)(device, c), tolerance);
 }
 
 static fl_status CPU_NAME(run_automatic)(const fl_context *context, const void *args, const fl_launch *launch)
 {
-    return CPU_NAME(takes_fft_wide)(args) ? CPU_NAME(run_fft_wide)(context, args, launch)
-                                          : CPU_NAME(run_tiled)(context, args, launch);
+    const bool single = ((const fl_convolve1d_args *)args)->out.dtype == FL_F32;
+
+    switch (CPU_NAME(choose)(context->device, args, launch->tolerance)) {
+    case CPU_FFT: return (single ? CPU_NAME(run_fft_f32) : CPU_NAME(run_fft_f64))(context, args, launch);
+    case CPU_FFT_WIDE: return CPU_NAME(run_fft_wide)(context, args, launch);
+    default: return CPU_NAME(run_tiled)(context, args, launch);
+    }
 }
 
 /* The choice is made again, because it costs next to nothing. */
 static const char *CPU_NAME(chosen)(const fl_context *context, const void *args, fl_launch *launch)
 {
-    if (!CPU_NAME(takes_fft_wide)(args))
-        return "tiled";
-    CPU_NAME(plan_fft_wide)(context->device, args, launch);
-    return "fft-wide";
+    switch (CPU_NAME(choose)(context->device, args, launch->tolerance)) {
+    case CPU_FFT: CPU_NAME(plan_fft)(context->device, args, launch); return "fft";
+    case CPU_FFT_WIDE: CPU_NAME(plan_fft_wide)(context->device, args, launch); return "fft-wide";
+    default: return "tiled";
+    }
 }
 
-/* In f64 auto is the first row that fits. */
 static const fl_row rows[] = {
-    {CPU_ROW(FL_OP_CONVOLVE1D, "auto", 1u << FL_F32, plan_tiled, run_automatic, "tiled, or fft-wide for long kernels"),
-     .chosen = CPU_NAME(chosen)},
+    {CPU_ROW(FL_OP_CONVOLVE1D, "auto", CPU_FLOATS, plan_tiled, run_automatic,
+             "tiled, or in f32 fft-wide for long kernels; fft with a tolerance"),
+     .chosen = CPU_NAME(chosen), .bound = CPU_NAME(bound_auto)},
     {CPU_ROW(FL_OP_CONVOLVE1D, "tiled", CPU_FLOATS, plan_tiled, run_tiled,
              "blocks that stay in the cache, four sums in registers, the kernel in pieces")},
     {CPU_ROW(FL_OP_CONVOLVE1D, "naive", CPU_FLOATS, plan_naive, run_naive,

@@ -12,8 +12,9 @@ typedef struct FT(filter) {
     const fl_convolve1d_args *c;
     int64_t length, step; /* of a block; outputs that it gives */
     const cpu_fft *plan;
-    work *kernel; /* its spectrum, divided by the length */
-    double sum;   /* of the kernel's absolute values */
+    work *kernel;    /* its spectrum, divided by the length */
+    fft_norms norms; /* of the kernel */
+    fft_found found;
 } FT(filter);
 
 static void FT(transform_kernel)(FT(filter) * f)
@@ -22,10 +23,10 @@ static void FT(transform_kernel)(FT(filter) * f)
     const int64_t taps = f->c->kernel.shape[0];
 
     memset(f->kernel, 0, (size_t)cpu_fft_pitch(f->length) * sizeof(work));
-    f->sum = 0;
+    f->norms = (fft_norms){0};
     for (int64_t p = 0; p < taps; p++) {
         f->kernel[FT(wrapped)(p, taps, f->length)] = kernel[p];
-        f->sum += fabs((double)kernel[p]);
+        cpu_fft_count(&f->norms, kernel[p]);
     }
     cpu_fft_rows(f->plan, f->kernel, 0);
     FT(divide)(f->kernel, cpu_fft_pitch(f->length), (double)f->length);
@@ -49,32 +50,41 @@ static void FT(store_block)(const FT(filter) * f, int64_t i, int64_t count, cons
 }
 
 /* Outputs i to i + step. A block that cannot be transformed is summed directly; one of zeros has sums of zero, if the
- * kernel is finite. */
-static void FT(convolve_block)(const FT(filter) * f, int64_t i, work *block)
+ * kernel is finite. Returns what the largest magnitude of its sums is at least, as far as a call with a tolerance needs
+ * it. */
+static double FT(convolve_block)(const FT(filter) * f, int64_t i, work *block)
 {
     const fl_convolve1d_args *c = f->c;
-    const int64_t taps = c->kernel.shape[0], count = min64(f->step, c->out.shape[0] - i);
+    const int64_t taps = c->kernel.shape[0], count = min64(f->step, c->out.shape[0] - i), number = i / f->step;
+    const bool tolerant = f->found.tolerance > 0;
     fft_norms norms = {0};
 
     FT(load_row)(c->signal.data, c->signal.shape[0], i + c->origin - taps + 1, f->length, block, &norms);
-    if (norms.sum == 0 && f->sum < INFINITY) {
+    if (tolerant)
+        f->found.error[number] = 0;
+    if (norms.sum == 0 && f->norms.sum < INFINITY) {
         memset((real *)c->out.data + i, 0, (size_t)count * sizeof(real));
-    } else if (!FT(can_transform)(&norms, f->sum, (double)f->length)) {
+    } else if (!FT(can_transform)(&norms, f->norms.sum, (double)f->length)) {
         FN(tile)(c, i, i + count);
     } else {
+        const double error = FT(error)(&norms, &f->norms, cpu_fft_log2(f->length));
         cpu_fft_rows(f->plan, block, 0);
         FT(multiply)(f->kernel, block, f->length / 2 + 1);
         cpu_fft_rows_back(f->plan, block, 0);
-        FT(store_block)
-        (f, i, count, block, FT(least_accurate)(&norms, f->sum, cpu_fft_log2(f->length), (double)taps));
+        FT(store_block)(f, i, count, block, tolerant ? 0 : FT(least_accurate)(error, (double)taps));
+        if (tolerant)
+            return FT(note_tile)(&f->found, number, error, FT(largest)(block, count, 0));
     }
+    return 0;
 }
 
 static fl_status FT(run)(const fl_context *context, const void *args, const fl_launch *launch)
 {
-    FT(filter) f = {.c = args, .length = CPU_NAME(block_length)(args)};
+    const double tolerance = launch->tolerance;
+    FT(filter) f = {.c = args, .length = CPU_NAME(block_length)(args), .found = {.tolerance = tolerance}};
     const int64_t n = f.c->out.shape[0], taps = f.c->kernel.shape[0];
-    size_t bytes;
+    size_t bytes, errors;
+    double largest = 0;
     fl_status status;
     void *memory;
     int team;
@@ -86,7 +96,8 @@ static fl_status FT(run)(const fl_context *context, const void *args, const fl_l
     f.step = f.length - taps + 1;
     team = (int)min64(cpu_team(context, launch->flops), (n + f.step - 1) / f.step);
     bytes = ((size_t)cpu_fft_pitch(f.length) * sizeof(work) + CPU_LINE - 1) / CPU_LINE * CPU_LINE;
-    status = context->host->scratch(context, (size_t)(team + 1) * bytes, &memory);
+    errors = tolerance > 0 ? (size_t)((n + f.step - 1) / f.step) * sizeof(double) : 0;
+    status = context->host->scratch(context, (size_t)(team + 1) * bytes + errors, &memory);
     if (status == FL_OK)
         status = cpu_fft_plan(context->device, sizeof(work) == sizeof(float) ? FL_F32 : FL_F64, 1, f.length, memory,
                               &f.plan);
@@ -94,8 +105,17 @@ static fl_status FT(run)(const fl_context *context, const void *args, const fl_l
         return status;
     f.kernel = memory;
     FT(transform_kernel)(&f);
+    f.found.error = (double *)((char *)memory + (size_t)(team + 1) * bytes);
+#pragma omp parallel for schedule(dynamic) num_threads(team) reduction(max : largest)
+    for (int64_t i = 0; i < n; i += f.step) {
+        work *const block = (work *)((char *)memory + (size_t)(omp_get_thread_num() + 1) * bytes);
+        largest = fmax(largest, FT(convolve_block)(&f, i, block));
+    }
+    if (tolerance == 0)
+        return FL_OK;
 #pragma omp parallel for schedule(dynamic) num_threads(team)
-    for (int64_t i = 0; i < n; i += f.step)
-        FT(convolve_block)(&f, i, (work *)((char *)memory + (size_t)(omp_get_thread_num() + 1) * bytes));
+    for (int64_t i = 0; i < n; i += f.step) /* what is not exact enough */
+        if (!(f.found.error[i / f.step] <= tolerance * largest))
+            FN(tile)(f.c, i, min64(i + f.step, n));
     return FL_OK;
 }

@@ -12,8 +12,9 @@ typedef struct FT(filter) {
     const fl_convolve_args *c;
     fft_cut cut;
     const cpu_fft *plan;
-    work *kernel; /* its spectrum, divided by the elements of a tile */
-    double sum;   /* of the kernel's absolute values */
+    work *kernel;    /* its spectrum, divided by the elements of a tile */
+    fft_norms norms; /* of the kernel */
+    fft_found found;
 } FT(filter);
 
 static void FT(transform_kernel)(FT(filter) * f)
@@ -22,12 +23,12 @@ static void FT(transform_kernel)(FT(filter) * f)
     const int64_t kh = c->kernel.shape[0], kw = c->kernel.shape[1], pitch = cpu_fft_pitch(f->cut.edge[1]);
 
     memset(f->kernel, 0, (size_t)(f->cut.edge[0] * pitch) * sizeof(work));
-    f->sum = 0;
+    f->norms = (fft_norms){0};
     for (int64_t p = 0; p < kh; p++)
         for (int64_t q = 0; q < kw; q++) {
             const real tap = FN(kernel_row)(c, p)[q];
             f->kernel[FT(wrapped)(p, kh, f->cut.edge[0]) * pitch + FT(wrapped)(q, kw, f->cut.edge[1])] = tap;
-            f->sum += fabs((double)tap);
+            cpu_fft_count(&f->norms, tap);
         }
     for (int64_t row = 0; row < f->cut.edge[0]; row += f->plan->group)
         cpu_fft_rows(f->plan, f->kernel, row);
@@ -73,19 +74,25 @@ static fft_norms FT(load_tile)(const FT(filter) * f, area t, work *tile)
     return norms;
 }
 
-/* A tile that cannot be transformed is summed directly; one of zeros has sums of zero. */
-static void FT(convolve_tile)(const FT(filter) * f, area t, work *tile, real *line)
+/* A tile that cannot be transformed is summed directly; one of zeros has sums of zero. Returns what the largest
+ * magnitude of its sums is at least, as far as a call with a tolerance needs it. */
+static double FT(convolve_tile)(const FT(filter) * f, int64_t n, work *tile, real *line)
 {
+    const area t = fft_area(f->c, &f->cut, n);
     const fft_norms norms = FT(load_tile)(f, t, tile);
     const int64_t pitch = cpu_fft_pitch(f->cut.edge[1]), width = t.j1 - t.j0;
     const double elements = (double)f->cut.edge[0] * (double)f->cut.edge[1];
     const double terms = (double)min64(elements_of(&f->c->kernel), elements_of(&f->c->image)); /* of a sum, at most */
-    const double least = FT(least_accurate)(&norms, f->sum, fft_log2(&f->cut), terms);
+    const double error = norms.sum != 0 ? FT(error)(&norms, &f->norms, fft_log2(&f->cut)) : 0;
+    const double least = f->found.tolerance > 0 ? 0 : FT(least_accurate)(error, terms);
+    double largest = 0;
     int64_t small = 0;
 
-    if (norms.sum != 0 && !FT(can_transform)(&norms, f->sum, elements)) {
+    if (norms.sum != 0 && !FT(can_transform)(&norms, f->norms.sum, elements)) {
         FN(tile)(f->c, t, line);
-        return;
+        if (f->found.tolerance > 0)
+            f->found.error[n] = 0;
+        return 0;
     }
     if (norms.sum != 0) {
         cpu_fft_columns(f->plan, tile);
@@ -96,26 +103,31 @@ static void FT(convolve_tile)(const FT(filter) * f, area t, work *tile, real *li
         if (norms.sum != 0 && (i - t.i0) % f->plan->group == 0)
             cpu_fft_rows_back(f->plan, tile, i - t.i0);
         small += FT(store_row)(tile + (i - t.i0) * pitch, least, FN(out_row)(f->c, i) + t.j0, width);
+        if (f->found.tolerance > 0)
+            largest = FT(largest)(tile + (i - t.i0) * pitch, width, largest);
     }
     if (small > 0)
         FT(sum_again)(f, t, tile, least, small, line);
+    return f->found.tolerance > 0 ? FT(note_tile)(&f->found, n, error, largest) : 0;
 }
 
-static fl_status FT(by_fft)(const fl_context *context, const fl_convolve_args *c)
+static fl_status FT(by_fft)(const fl_context *context, const fl_convolve_args *c, double tolerance)
 {
-    FT(filter) f = {.c = c, .cut = CPU_NAME(fft_cut)(c, sizeof(work))};
+    FT(filter) f = {.c = c, .cut = CPU_NAME(fft_cut)(c, sizeof(work)), .found = {.tolerance = tolerance}};
     const int64_t tiles = f.cut.tiles[0] * f.cut.tiles[1], each = CPU_LINE / (int64_t)sizeof(real);
     const int64_t tile = round_up(f.cut.edge[0] * cpu_fft_pitch(f.cut.edge[1]), CPU_LINE);
     const size_t line = (size_t)round_up(f.cut.step[1] + c->kernel.shape[1], each) * sizeof(real);
     const size_t per_thread = (size_t)tile * sizeof(work) + line;
     const int team = (int)min64(cpu_team(context, fft_flops(&f.cut)), max64(1, tiles));
+    const size_t errors = tolerance > 0 ? (size_t)round_up(tiles, CPU_LINE) * sizeof(double) : 0;
+    double largest = 0;
     fl_status status;
     void *memory;
 
     if (f.cut.edge[0] == 0)
         return context->host->error(FL_E_UNSUPPORTED, "convolve: fft has no tile for a kernel of %lldx%lld: use tiled",
                                     (long long)c->kernel.shape[0], (long long)c->kernel.shape[1]);
-    status = context->host->scratch(context, (size_t)tile * sizeof(work) + (size_t)team * per_thread, &memory);
+    status = context->host->scratch(context, (size_t)tile * sizeof(work) + (size_t)team * per_thread + errors, &memory);
     if (status == FL_OK)
         status = cpu_fft_plan(context->device, sizeof(work) == sizeof(float) ? FL_F32 : FL_F64, f.cut.edge[0],
                               f.cut.edge[1], memory, &f.plan);
@@ -124,18 +136,25 @@ static fl_status FT(by_fft)(const fl_context *context, const fl_convolve_args *c
     f.kernel = memory;
     FT(transform_kernel)(&f);
     char *const threads = (char *)memory + (size_t)tile * sizeof(work);
-#pragma omp parallel for schedule(dynamic) num_threads(team)
+    f.found.error = (double *)(threads + (size_t)team * per_thread);
+#pragma omp parallel for schedule(dynamic) num_threads(team) reduction(max : largest)
     for (int64_t n = 0; n < tiles; n++) {
         char *const own = threads + (size_t)omp_get_thread_num() * per_thread;
-        FT(convolve_tile)(&f, fft_area(c, &f.cut, n), (work *)own, (real *)(own + (size_t)tile * sizeof(work)));
+        largest = fmax(largest, FT(convolve_tile)(&f, n, (work *)own, (real *)(own + (size_t)tile * sizeof(work))));
     }
+    if (tolerance == 0)
+        return FL_OK;
+#pragma omp parallel for schedule(dynamic) num_threads(team)
+    for (int64_t n = 0; n < tiles; n++) /* what is not exact enough */
+        if (!(f.found.error[n] <= tolerance * largest))
+            FN(tile)(c, fft_area(c, &f.cut, n), (real *)(threads + (size_t)omp_get_thread_num() * per_thread));
     return FL_OK;
 }
 
 static fl_status FT(run)(const fl_context *context, const void *args, const fl_launch *launch)
 {
     if (FN(kernel_is_finite)(args))
-        return FT(by_fft)(context, args);
+        return FT(by_fft)(context, args, launch->tolerance);
     FN(by_definition)(context, args, launch);
     return FL_OK;
 }

@@ -78,15 +78,42 @@ static int64_t FT(store_row)(const work *restrict sums, double least, real *rest
     return small;
 }
 
-/* The magnitude from which on a sum in `work`, rounded to `real`, is within the bound of the other variants; `sum` is
- * of the kernel's absolute values. A sum y is at most e from the exact one, x, and within e + u|x| after the rounding,
- * which is at most (terms + 16) u |x| if |x| >= |y| - e >= e / ((terms + 14) u). And |x| is at most the sum over
- * absolute values. */
-static double FT(least_accurate)(const fft_norms *norms, double sum, double log2_of_elements, double terms)
+/* At most so far is a sum in `work` from the exact one (docs/accuracy.md). The second term is for what underflows. */
+static double FT(error)(const fft_norms *tile, const fft_norms *kernel, double log2_of_elements)
 {
-    const double error = cpu_fft_error(log2_of_elements) * DBL_EPSILON / 2 * sqrt(norms->squares) * sum;
+    const bool single = sizeof(work) == sizeof(float);
+    const double unit = (single ? FLT_EPSILON : DBL_EPSILON) / 2, least = single ? (double)FLT_MIN : DBL_MIN;
 
+    return cpu_fft_error(log2_of_elements) * unit * cpu_fft_norm(tile) * cpu_fft_norm(kernel) +
+           8 * least * exp2(log2_of_elements) * (tile->sum + kernel->sum + log2_of_elements);
+}
+
+/* The magnitude from which on a sum in `work`, rounded to `real`, is within the bound of the other variants. A sum y is
+ * at most e from the exact one, x, and within e + u|x| after the rounding, which is at most (terms + 16) u |x| if |x|
+ * >= |y| - e >= e / ((terms + 14) u). And |x| is at most the sum over absolute values. */
+static double FT(least_accurate)(double error, double terms)
+{
     return sizeof(work) == sizeof(real) ? 0 : error * (1.01 + 1.01 / ((terms + 14) * FLT_EPSILON / 2));
+}
+
+/* The largest of so many magnitudes and of `so_far`. */
+static double FT(largest)(const work *sums, int64_t count, double so_far)
+{
+    work largest = 0;
+
+#pragma omp simd reduction(max : largest)
+    for (int64_t x = 0; x < count; x++) {
+        const work magnitude = sums[x] < 0 ? -sums[x] : sums[x];
+        largest = magnitude > largest ? magnitude : largest;
+    }
+    return fmax(so_far, (double)largest);
+}
+
+/* Notes the error of a tile's sums, of which the largest is given, and returns what the largest is at least. */
+static double FT(note_tile)(const fft_found *found, int64_t tile, double error, double largest)
+{
+    found->error[tile] = error + (sizeof(work) == sizeof(real) ? 0 : FLT_EPSILON / 2 * (largest + error));
+    return fmax(0, largest - found->error[tile]);
 }
 
 /* Returns whether a tile can be transformed: its numbers are finite, their squares neither overflow nor lose digits,

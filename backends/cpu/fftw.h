@@ -11,6 +11,9 @@
 
 #include "cpu.h"
 
+#include <float.h>
+#include <math.h>
+
 /* For cpu_operation.found and fl_row.available of rows that transform numbers of f32, or of f64. */
 bool cpu_fftw_found_single(char *why, size_t size);
 bool cpu_fftw_found_double(char *why, size_t size);
@@ -52,11 +55,19 @@ static inline double cpu_fft_log2(int64_t edge)
 }
 
 /* At most so many units of rounding, those of the numbers transformed, is an element of a convolution in tiles of that
- * many elements off, times the root of the sum of the tile's squares and the sum of the kernel's absolute values.
- * docs/accuracy.md derives it. */
+ * many elements off, times the roots of the sums of the tile's squares and of the kernel's. docs/accuracy.md derives
+ * it. */
 static inline double cpu_fft_error(double log2_of_elements)
 {
     return 20 * (log2_of_elements + 2);
+}
+
+/* The least tolerance of such a convolution, `unit` being a unit of rounding: the two roots are at most the root of the
+ * tile's elements times the largest magnitude of a result in which no terms cancel, if its tiles are alike. A tile of
+ * which that is not true is computed again. */
+static inline double cpu_fft_bound(double log2_of_elements, double unit)
+{
+    return cpu_fft_error(log2_of_elements) * unit * exp2(log2_of_elements / 2);
 }
 
 /* What a multiply-add of a direct sum in f32 costs, where an FFT of n elements to and fro costs n (log2(n) + 4):
@@ -73,27 +84,94 @@ static inline double cpu_fft_cost(double elements, double log2_of_tile)
     return elements * (log2_of_tile + 4);
 }
 
-/* The variants `fft` and `fft-wide` of an operation, of the file's plan_fft, plan_fft_wide, run_fft_f32, run_fft_f64
- * and run_fft_wide. Two cpu_operations, NAME_fft_single and NAME_fft_double, because each needs a library of its own.
+/* How auto convolves. */
+typedef enum cpu_method { CPU_DIRECT, CPU_FFT, CPU_FFT_WIDE, CPU_METHODS } cpu_method;
+
+/* What each of them costs, in the unit of CPU_FFT_SUM (INFINITY: it cannot run), and the least tolerance that it takes.
+ */
+typedef struct cpu_methods {
+    fl_dtype dtype;
+    double cost[CPU_METHODS], bound[CPU_METHODS];
+} cpu_methods;
+
+/* Returns the method that costs least of those that can run and take the tolerance; without one, fft is not as exact as
+ * the others. */
+static inline cpu_method cpu_fft_choose(cpu_methods of, double tolerance)
+{
+    char why[256];
+
+    for (;;) {
+        cpu_method best = CPU_DIRECT;
+        double least = INFINITY;
+        for (int m = CPU_DIRECT; m < CPU_METHODS; m++)
+            if (of.cost[m] < least && (tolerance > 0 ? of.bound[m] <= tolerance : m != CPU_FFT)) {
+                best = (cpu_method)m;
+                least = of.cost[m];
+            }
+        const bool single = best == CPU_FFT && of.dtype == FL_F32;
+        if (best == CPU_DIRECT ||
+            (single ? cpu_fftw_ready_single : cpu_fftw_ready_double)(NULL, why, sizeof why) == FL_OK)
+            return best;
+        of.cost[best] = INFINITY;
+    }
+}
+
+/* The least tolerance of a method that can run. */
+static inline double cpu_fft_least_bound(const cpu_methods *of)
+{
+    double least = INFINITY;
+    char why[256];
+
+    for (int m = CPU_DIRECT; m < CPU_METHODS; m++) {
+        const bool single = m == CPU_FFT && of->dtype == FL_F32;
+        if (of->cost[m] < INFINITY && of->bound[m] < least &&
+            (m == CPU_DIRECT ||
+             (single ? cpu_fftw_ready_single : cpu_fftw_ready_double)(NULL, why, sizeof why) == FL_OK))
+            least = of->bound[m];
+    }
+    return least;
+}
+
+/* The variants `fft` and `fft-wide` of an operation, of the file's plan_fft, plan_fft_wide, run_fft_f32, run_fft_f64,
+ * run_fft_wide, bound_fft and bound_fft_wide. Two cpu_operations, NAME_fft_single and NAME_fft_double, because each
+ * needs a library of its own.
  */
 #define CPU_FFT_OPERATIONS(operation, name, summary, wide_summary) \
     static const fl_row rows_single[] = { \
         {CPU_ROW(operation, "fft", 1u << FL_F32, plan_fft, run_fft_f32, summary), .restricted = true, \
-         .available = cpu_fftw_ready_single}, \
+         .available = cpu_fftw_ready_single, .bound = CPU_NAME(bound_fft)}, \
     }; \
     static const fl_row rows_double[] = { \
         {CPU_ROW(operation, "fft-wide", 1u << FL_F32, plan_fft_wide, run_fft_wide, wide_summary), \
-         .available = cpu_fftw_ready_double}, \
+         .available = cpu_fftw_ready_double, .bound = CPU_NAME(bound_fft_wide)}, \
         {CPU_ROW(operation, "fft", 1u << FL_F64, plan_fft, run_fft_f64, summary), .restricted = true, \
-         .available = cpu_fftw_ready_double}, \
+         .available = cpu_fftw_ready_double, .bound = CPU_NAME(bound_fft)}, \
     }; \
     const cpu_operation CPU_NAME(name##_fft_single) = { \
         .rows = rows_single, .count = 1, .found = cpu_fftw_found_single}; \
     const cpu_operation CPU_NAME(name##_fft_double) = {.rows = rows_double, .count = 2, .found = cpu_fftw_found_double};
 
-/* A tile's numbers: the sums of their squares and of their magnitudes. */
+/* Of the numbers of a tile or kernel: the sums of their squares and of their magnitudes. */
 typedef struct fft_norms {
     double squares, sum;
 } fft_norms;
+
+static inline void cpu_fft_count(fft_norms *norms, double element)
+{
+    norms->squares += element * element;
+    norms->sum += fabs(element);
+}
+
+/* At least the root of the sum of squares, also where squares lose digits. */
+static inline double cpu_fft_norm(const fft_norms *norms)
+{
+    return norms->squares > DBL_MIN / DBL_EPSILON ? sqrt(norms->squares) : norms->sum;
+}
+
+/* What a call with a tolerance finds of each tile, so that those which are not exact enough are computed again. */
+typedef struct fft_found {
+    double tolerance; /* 0: the call has none, and nothing else is used */
+    double *error;    /* that an element of each tile may have; 0: the tile was summed directly */
+} fft_found;
 
 #endif

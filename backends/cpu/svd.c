@@ -107,6 +107,11 @@ static const char *CPU_NAME(randomized_ran)(const fl_context *context, const voi
     return "randomized";
 }
 
+static double CPU_NAME(bound_randomized)(void *device, const void *args)
+{
+    return svd_sketch_bound(((const cpu_device *)device)->host, args);
+}
+
 /* Twice orthonormal, and a product. */
 static void CPU_NAME(plan_qr)(void *device, const void *arguments, fl_launch *launch)
 {
@@ -185,7 +190,7 @@ static const fl_row rows[] = {
      .chosen = CPU_NAME(jacobi_ran)},
     {CPU_ROW(FL_OP_SVD, "randomized", CPU_FLOATS, plan_randomized, run_randomized,
              "decomposes a random sketch of the range: approximate leading values in a fraction of the time"),
-     .chosen = CPU_NAME(randomized_ran), .restricted = true},
+     .chosen = CPU_NAME(randomized_ran), .restricted = true, .bound = CPU_NAME(bound_randomized)},
     {CPU_ROW(FL_OP_QR, "naive", CPU_FLOATS, plan_qr, run_qr,
              "modified Gram-Schmidt, repeated until the columns are orthonormal to rounding")},
 };

@@ -200,7 +200,7 @@ fl_status run(const fl_context *context, const void *arguments, const fl_launch 
 
 const fl_row rows[] = {
     {FL_OP_ALLCLOSE, "naive", 1u << FL_F32 | 1u << FL_F64, "a few elements per thread, then a tree reduction per block",
-     plan, run, nullptr, false, nullptr},
+     plan, run, nullptr, false, nullptr, nullptr},
 };
 
 } // namespace

@@ -129,7 +129,7 @@ fl_status run(const fl_context *context, const void *arguments, const fl_launch 
 
 const fl_row rows[] = {
     {FL_OP_CONVERT, "naive", 1u << FL_F32 | 1u << FL_F64 | 1u << FL_I64, "one thread per element", plan, run, nullptr,
-     false, nullptr},
+     false, nullptr, nullptr},
 };
 
 } // namespace

@@ -3,8 +3,8 @@
  * convolve.hip.cpp - FL_OP_CONVOLVE on a GPU: which kernel of convolve_kernels.h runs, in which blocks.
  *
  * A first kernel tests the rank and leaves its verdict and the factors in device memory, where the next kernels read
- * it, so that the host need not wait. It waits only in `auto` for a large kernel in f32: where that is not of rank one,
- * an FFT (convolve_fft.hip.cpp) takes its place.
+ * it, so that the host need not wait. It waits only in `auto` where an FFT pays: if the kernel is not of rank one,
+ * that FFT (convolve_fft.hip.cpp) takes its place.
  */
 #include "convolve_fft.hpp"
 #include "convolve_kernels.h"
@@ -345,23 +345,33 @@ fl_status launch_separable(const fl_context *context, const fl_convolve_args *ar
     });
 }
 
+/* Queues the test for rank one and waits for its verdict. */
+template <typename T>
+fl_status find_rank(const fl_context *context, const fl_convolve_args *args)
+{
+    const hip_device *device = hip_device_of(context);
+    factors<T> f;
+    const fl_status status = launch_rank(context, convolution_of<T>(args).kernel, true, false, &f);
+    if (status != FL_OK)
+        return status;
+    HIP_TRY(device->host, device->number, hipStreamSynchronize(hip_stream_of(context)->queue));
+    return FL_OK;
+}
+
 /* FFTs are queued by the host, which therefore waits for the verdict. */
 fl_status run_automatic(const fl_context *context, const void *arguments, const fl_launch *launch)
 {
     const fl_convolve_args *args = static_cast<const fl_convolve_args *>(arguments);
-    const hip_fft_wide &fft = hip_fft_of_images();
-    if (fft.pays(args)) {
-        const hip_device *device = hip_device_of(context);
-        factors<float> f;
-        const fl_status status = launch_rank(context, convolution_of<float>(args).kernel, true, false, &f);
+    const hip_fft_choice choice = hip_choose_fft(hip_device_of(context), args, launch->tolerance);
+    const bool f32 = args->out.dtype == FL_F32;
+    if (choice.fft && choice.direct) {
+        const fl_status status = (f32 ? find_rank<float> : find_rank<double>)(context, args);
         if (status != FL_OK)
             return status;
-        HIP_TRY(device->host, device->number, hipStreamSynchronize(hip_stream_of(context)->queue));
-        if (!hip_stream_of(context)->report->rank_one)
-            return fft.run(context, args, launch);
     }
-    return (args->out.dtype == FL_F32 ? launch_separable<true, float> : launch_separable<true, double>)(context, args,
-                                                                                                        launch);
+    if (choice.fft && !(choice.direct && hip_stream_of(context)->report->rank_one))
+        return choice.fft->run(context, args, launch);
+    return (f32 ? launch_separable<true, float> : launch_separable<true, double>)(context, args, launch);
 }
 
 /* fl_row.run: one of the above, in the dtype computed in. */
@@ -375,30 +385,39 @@ fl_status run(const fl_context *context, const void *arguments, const fl_launch 
 
 const char *chosen(const fl_context *context, const void *arguments, fl_launch *launch)
 {
-    const hip_fft_wide &fft = hip_fft_of_images();
-    if (!hip_stream_of(context)->report->rank_one) {
-        if (!fft.pays(arguments))
-            return "tiled";
-        fft.plan(context->device, arguments, launch);
-        return "fft-wide";
-    }
     const fl_convolve_args *args = static_cast<const fl_convolve_args *>(arguments);
+    const hip_fft_choice choice = hip_choose_fft(hip_device_of(context), args, launch->tolerance);
+    const bool separable = choice.direct && hip_stream_of(context)->report->rank_one;
+    if (choice.fft && !separable) {
+        choice.fft->plan(context->device, arguments, launch);
+        return choice.fft->variant;
+    }
+    if (!separable)
+        return "tiled";
     count_separable(args, tiling_of(static_cast<hip_device *>(context->device), args, launch->block), launch);
     return "separable";
+}
+
+double bound_auto(void *device, const void *args)
+{
+    return hip_choose_fft(static_cast<const hip_device *>(device), static_cast<const fl_convolve_args *>(args), 1)
+        .least;
 }
 
 constexpr uint32_t dtypes = 1u << FL_F32 | 1u << FL_F64;
 
 const fl_row rows[] = {
     {FL_OP_CONVOLVE, "auto", dtypes,
-     "separable if the GPU finds that the kernel is of rank one, else tiled, or in f32 fft-wide for large kernels",
-     plan_auto, run_automatic, chosen, false, nullptr},
+     "separable if the GPU finds that the kernel is of rank one, else tiled, or in f32 fft-wide for large kernels; fft "
+     "with a tolerance",
+     plan_auto, run_automatic, chosen, false, nullptr, bound_auto},
     {FL_OP_CONVOLVE, "naive", dtypes, "one thread per output, reads from global memory only", plan_naive,
-     run<launch_naive<float>, launch_naive<double>>, nullptr, false, nullptr},
+     run<launch_naive<float>, launch_naive<double>>, nullptr, false, nullptr, nullptr},
     {FL_OP_CONVOLVE, "tiled", dtypes, "image and kernel in shared memory, several outputs per thread", plan_tiled,
-     run<launch_tiled<float>, launch_tiled<double>>, nullptr, false, nullptr},
+     run<launch_tiled<float>, launch_tiled<double>>, nullptr, false, nullptr, nullptr},
     {FL_OP_CONVOLVE, "separable", dtypes, "along columns, then along rows; only for kernels of rank one",
-     plan_separable, run<launch_separable<false, float>, launch_separable<false, double>>, nullptr, true, nullptr},
+     plan_separable, run<launch_separable<false, float>, launch_separable<false, double>>, nullptr, true, nullptr,
+     nullptr},
 };
 
 } // namespace

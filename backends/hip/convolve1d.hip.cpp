@@ -150,30 +150,41 @@ fl_status run(const fl_context *context, const void *arguments, const fl_launch 
 
 constexpr auto run_tiled = run<launch_tiled<float>, launch_tiled<double>>;
 
+hip_fft_choice choose(const void *device, const void *args, double tolerance)
+{
+    return hip_choose_fft(static_cast<const hip_device *>(device), static_cast<const fl_convolve1d_args *>(args),
+                          tolerance);
+}
+
 fl_status run_automatic(const fl_context *context, const void *args, const fl_launch *launch)
 {
-    const hip_fft_wide &fft = hip_fft_of_signals();
-    return (fft.pays(args) ? fft.run : run_tiled)(context, args, launch);
+    const hip_fft_choice choice = choose(context->device, args, launch->tolerance);
+    return (choice.fft ? choice.fft->run : run_tiled)(context, args, launch);
 }
 
 const char *chosen(const fl_context *context, const void *args, fl_launch *launch)
 {
-    const hip_fft_wide &fft = hip_fft_of_signals();
-    if (!fft.pays(args))
+    const hip_fft_choice choice = choose(context->device, args, launch->tolerance);
+    if (!choice.fft)
         return "tiled";
-    fft.plan(context->device, args, launch);
-    return "fft-wide";
+    choice.fft->plan(context->device, args, launch);
+    return choice.fft->variant;
+}
+
+double bound_auto(void *device, const void *args)
+{
+    return choose(device, args, 1).least;
 }
 
 constexpr uint32_t dtypes = 1u << FL_F32 | 1u << FL_F64;
 
 const fl_row rows[] = {
-    {FL_OP_CONVOLVE1D, "auto", dtypes, "tiled, or in f32 fft-wide for long kernels", plan_tiled, run_automatic, chosen,
-     false, nullptr},
+    {FL_OP_CONVOLVE1D, "auto", dtypes, "tiled, or in f32 fft-wide for long kernels; fft with a tolerance", plan_tiled,
+     run_automatic, chosen, false, nullptr, bound_auto},
     {FL_OP_CONVOLVE1D, "tiled", dtypes, "signal and kernel in shared memory, several outputs per thread in registers",
-     plan_tiled, run_tiled, nullptr, false, nullptr},
+     plan_tiled, run_tiled, nullptr, false, nullptr, nullptr},
     {FL_OP_CONVOLVE1D, "naive", dtypes, "one thread per output, reads from global memory only", plan_naive,
-     run<launch_naive<float>, launch_naive<double>>, nullptr, false, nullptr},
+     run<launch_naive<float>, launch_naive<double>>, nullptr, false, nullptr, nullptr},
 };
 
 } // namespace

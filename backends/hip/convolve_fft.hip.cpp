@@ -14,6 +14,8 @@
 #include "gpu/gpu_fft.h"
 
 #include <algorithm>
+#include <cfloat>
+#include <cstring>
 #include <new>
 
 namespace
@@ -86,6 +88,12 @@ bool goes_on(const fl_convolve_args &args, const edges &e, int d, int64_t edge)
     const int64_t taps = args.kernel.shape[d];
     return edge <= most && edge <= std::max(e.longest, taps > most / e.times ? most : e.times * taps) &&
            edge / 2 < std::max(args.out.shape[d] + taps - 1, e.shortest);
+}
+
+/* At most so many units of rounding is a sum off, times the tile's norm and the kernel's (docs/accuracy.md). */
+double units_of(const cut &c)
+{
+    return 20 * (std::log2(c.elements()) + 2);
 }
 
 /* The tiles that cost least. */
@@ -211,7 +219,8 @@ struct fft_work {
     fft_plans *plans;
     W *spectrum, *tiles;
     fft_norms *kernel_norms, *tile_norms;
-    int chunks; /* of a tile */
+    int chunks;      /* of a tile */
+    fft_found found; /* with a tolerance */
 
     fft_tiles<W> tiles_from(W *data, int64_t first) const
     {
@@ -276,12 +285,27 @@ fl_status convolve_tiles(const fl_context *context, const fft_work<T, W> &work, 
     if (status == FL_OK && error == 0)
         status = hip_queue(context, store_tiles_kernel<signal, T, W>, grid_for(device, c, c.step[0] * c.step[1]), block,
                            norms_shared, tiles, work.c, static_cast<const fft_norms *>(work.tile_norms),
-                           static_cast<const fft_norms *>(work.kernel_norms), work.chunks, accuracy);
+                           static_cast<const fft_norms *>(work.kernel_norms), work.chunks, accuracy, work.found);
     return error == 0 ? status : fft_failed(context, error, "transform");
 }
 
+/* Takes memory for what a call with a tolerance finds of each tile, and clears it. */
+template <typename T, typename W>
+fl_status start_finding(const fl_context *context, fft_work<T, W> *work)
+{
+    const int64_t tiles = work->tiling.tiles[0] * work->tiling.tiles[1];
+    void *memory;
+    const fl_status status = context->host->scratch(context, (size_t)(tiles + 1) * sizeof *work->found.error, &memory);
+    if (status != FL_OK)
+        return status;
+    work->found.largest = static_cast<unsigned long long *>(memory);
+    work->found.error = work->found.largest + 1;
+    const int64_t blocks = hip_grid(hip_device_of(context), 0, (tiles + fft_threads - 1) / fft_threads, fft_threads);
+    return hip_queue(context, clear_found_kernel, dim3((unsigned)blocks), dim3(fft_threads), 0, work->found, tiles);
+}
+
 template <bool signal, typename T, typename W>
-fl_status convolve(const fl_context *context, const fl_convolve_args &args)
+fl_status convolve(const fl_context *context, const fl_convolve_args &args, double tolerance)
 {
     fft_work<T, W> work = {convolution_of<T>(&args),
                            cut_for(hip_device_of(context), args, signal),
@@ -290,7 +314,8 @@ fl_status convolve(const fl_context *context, const fl_convolve_args &args)
                            nullptr,
                            nullptr,
                            nullptr,
-                           0};
+                           0,
+                           {}};
     const cut &c = work.tiling;
     if (c.edge[0] == 0)
         return context->host->error(
@@ -299,43 +324,106 @@ fl_status convolve(const fl_context *context, const fl_convolve_args &args)
     work.chunks = (int)(c.edge[0] * c.edge[1] / fft_chunk);
     const double kernel_elements = (double)args.kernel.shape[0] * (double)args.kernel.shape[1];
     const double image_elements = (double)args.image.shape[0] * (double)args.image.shape[1];
-    const fft_accuracy accuracy = {20 * (std::log2(c.elements()) + 2), std::min(kernel_elements, image_elements),
-                                   c.elements()};
+    const fft_accuracy accuracy = {units_of(c), std::min(kernel_elements, image_elements), c.elements(), tolerance};
     fl_status status = plans_for(context, sizeof(W) == sizeof(float) ? FL_F32 : FL_F64, c, &work.plans);
     if (status == FL_OK)
         status = take_memory(context, &work);
     if (status == FL_OK)
         status = transform_kernel(context, work);
+    if (status == FL_OK && tolerance > 0)
+        status = start_finding(context, &work);
     const int64_t tiles = c.tiles[0] * c.tiles[1];
     for (int64_t first = 0; first < tiles && status == FL_OK; first += c.count)
         status = convolve_tiles<signal>(context, work, first, accuracy);
+    for (int64_t first = 0; first < tiles && status == FL_OK && tolerance > 0; first += c.count)
+        status = hip_queue(context, repair_tiles_kernel<signal, T, W>,
+                           grid_for(hip_device_of(context), c, c.step[0] * c.step[1]), dim3(fft_threads), 0,
+                           work.tiles_from(work.tiles, first), work.c, tolerance, work.found);
     return status;
 }
 
 template <typename T, typename W>
-fl_status run_image(const fl_context *context, const void *args, const fl_launch *)
+fl_status run_image(const fl_context *context, const void *args, const fl_launch *launch)
 {
-    return convolve<false, T, W>(context, *static_cast<const fl_convolve_args *>(args));
+    return convolve<false, T, W>(context, *static_cast<const fl_convolve_args *>(args), launch->tolerance);
 }
 
 template <typename T, typename W>
-fl_status run_signal(const fl_context *context, const void *args, const fl_launch *)
+fl_status run_signal(const fl_context *context, const void *args, const fl_launch *launch)
 {
-    return convolve<true, T, W>(context, image_of(static_cast<const fl_convolve1d_args *>(args)));
+    return convolve<true, T, W>(context, image_of(static_cast<const fl_convolve1d_args *>(args)), launch->tolerance);
 }
 
 /* ------------------------------------------------------------------------------------------------------ rows ---- */
 
-/* Returns whether fft-wide takes less time than a direct sum of each output, and can run. */
-bool pays(const fl_convolve_args &args, bool signal)
+/* What auto knows of a variant by FFT. */
+struct weighed {
+    const hip_fft *fft;
+    fl_dtype transformed;
+    double cost; /* in the unit of sum_cost */
+    double bound;
+};
+
+/* The least tolerance: the roots of the sums of the tile's squares and of the kernel's are at most the root of the
+ * tile's elements times the largest magnitude of a result in which no terms cancel, if its tiles are alike. A tile of
+ * which that is not true is computed again. */
+double bound_of(const cut &c, fl_dtype transformed, bool wide)
+{
+    const double unit = (transformed == FL_F32 ? FLT_EPSILON : DBL_EPSILON) / 2;
+    return c.edge[0] == 0 ? (double)INFINITY
+                          : units_of(c) * unit * std::sqrt(c.elements()) + (wide ? FLT_EPSILON / 2 : 0);
+}
+
+/* The choice among those that can run. Numbers of f64 take twice the time in sums as in transforms. */
+hip_fft_choice choose(const fl_convolve_args &args, const weighed (&all)[2], double direct, double tolerance)
 {
     const double sums = (double)args.out.shape[0] * (double)args.out.shape[1] * (double)args.kernel.shape[0] *
                         (double)args.kernel.shape[1];
+    hip_fft_choice choice = {nullptr, tolerance == 0 || direct <= tolerance, direct};
+    double least = choice.direct ? sum_cost * sums * (args.out.dtype == FL_F32 ? 1 : 2) : (double)INFINITY;
     char why[256];
-    if (args.out.dtype != FL_F32 || sums < least_sums)
-        return false;
-    const cut c = cut_of(args, signal);
-    return c.edge[0] != 0 && c.cost() < sum_cost * sums && gpu_fft::load(FL_F64, why, sizeof why);
+    if (tolerance == 0 && (args.out.dtype != FL_F32 || sums < least_sums))
+        return choice;
+    for (const weighed &w : all) {
+        const bool exact = std::strcmp(w.fft->variant, "fft-wide") == 0; /* as exact as direct sums */
+        if (w.bound == INFINITY || (tolerance == 0 && !exact) || !gpu_fft::load(w.transformed, why, sizeof why))
+            continue;
+        choice.least = std::min(choice.least, w.bound);
+        if ((tolerance == 0 || w.bound <= tolerance) && w.cost < least && !(choice.direct && sums < least_sums)) {
+            choice.fft = w.fft;
+            least = w.cost;
+        }
+    }
+    return choice;
+}
+
+/* The variants by FFT for an image, or a signal, of that dtype. */
+template <bool signal>
+hip_fft_choice choose_for(const hip_device *device, const fl_convolve_args &args, const void *given, double tolerance)
+{
+    static const hip_fft single = {"fft", signal ? plan_signal<float> : plan_image<float>,
+                                   signal ? run_signal<float, float> : run_image<float, float>},
+                         twice = {"fft", signal ? plan_signal<double> : plan_image<double>,
+                                  signal ? run_signal<double, double> : run_image<double, double>},
+                         wide = {"fft-wide", signal ? plan_signal<double> : plan_image<double>,
+                                 signal ? run_signal<float, double> : run_image<float, double>};
+    const bool f32 = args.out.dtype == FL_F32;
+    const double direct = device->host->bound(signal ? FL_OP_CONVOLVE1D : FL_OP_CONVOLVE, "tiled", given);
+    const cut c = tolerance == 0 && !f32 ? cut{} : cut_of(args, signal);
+    const weighed all[2] = {
+        {f32 ? &single : &twice, f32 ? FL_F32 : FL_F64, c.cost() * (f32 ? 0.5 : 1),
+         bound_of(c, f32 ? FL_F32 : FL_F64, false)},
+        {&wide, FL_F64, f32 ? c.cost() : (double)INFINITY, f32 ? bound_of(c, FL_F64, true) : (double)INFINITY}};
+    return choose(args, all, direct, tolerance);
+}
+
+/* fl_row.bound of the rows below. */
+template <bool signal, fl_dtype transformed, bool wide>
+double bound(void *, const void *args)
+{
+    if (signal)
+        return bound_of(cut_of(image_of(static_cast<const fl_convolve1d_args *>(args)), true), transformed, wide);
+    return bound_of(cut_of(*static_cast<const fl_convolve_args *>(args), false), transformed, wide);
 }
 
 template <fl_dtype transformed>
@@ -351,14 +439,17 @@ constexpr uint32_t f32 = 1u << FL_F32, f64 = 1u << FL_F64;
 
 const fl_row rows[] = {
     {FL_OP_CONVOLVE, "fft-wide", f32, wide_summary, plan_image<double>, run_image<float, double>, nullptr, false,
-     ready<FL_F64>},
-    {FL_OP_CONVOLVE, "fft", f32, summary, plan_image<float>, run_image<float, float>, nullptr, true, ready<FL_F32>},
-    {FL_OP_CONVOLVE, "fft", f64, summary, plan_image<double>, run_image<double, double>, nullptr, true, ready<FL_F64>},
+     ready<FL_F64>, bound<false, FL_F64, true>},
+    {FL_OP_CONVOLVE, "fft", f32, summary, plan_image<float>, run_image<float, float>, nullptr, true, ready<FL_F32>,
+     bound<false, FL_F32, false>},
+    {FL_OP_CONVOLVE, "fft", f64, summary, plan_image<double>, run_image<double, double>, nullptr, true, ready<FL_F64>,
+     bound<false, FL_F64, false>},
     {FL_OP_CONVOLVE1D, "fft-wide", f32, wide_summary, plan_signal<double>, run_signal<float, double>, nullptr, false,
-     ready<FL_F64>},
-    {FL_OP_CONVOLVE1D, "fft", f32, summary, plan_signal<float>, run_signal<float, float>, nullptr, true, ready<FL_F32>},
+     ready<FL_F64>, bound<true, FL_F64, true>},
+    {FL_OP_CONVOLVE1D, "fft", f32, summary, plan_signal<float>, run_signal<float, float>, nullptr, true, ready<FL_F32>,
+     bound<true, FL_F32, false>},
     {FL_OP_CONVOLVE1D, "fft", f64, summary, plan_signal<double>, run_signal<double, double>, nullptr, true,
-     ready<FL_F64>},
+     ready<FL_F64>, bound<true, FL_F64, false>},
 };
 
 } // namespace
@@ -373,22 +464,12 @@ hip_rows hip_convolve_fft_rows()
     return {rows, sizeof rows / sizeof rows[0]};
 }
 
-const hip_fft_wide &hip_fft_of_images()
+hip_fft_choice hip_choose_fft(const hip_device *device, const fl_convolve_args *args, double tolerance)
 {
-    static const hip_fft_wide images = {
-        [](const void *args) { return pays(*static_cast<const fl_convolve_args *>(args), false); },
-        plan_image<double>,
-        run_image<float, double>,
-    };
-    return images;
+    return choose_for<false>(device, *args, args, tolerance);
 }
 
-const hip_fft_wide &hip_fft_of_signals()
+hip_fft_choice hip_choose_fft(const hip_device *device, const fl_convolve1d_args *args, double tolerance)
 {
-    static const hip_fft_wide signals = {
-        [](const void *args) { return pays(image_of(static_cast<const fl_convolve1d_args *>(args)), true); },
-        plan_signal<double>,
-        run_signal<float, double>,
-    };
-    return signals;
+    return choose_for<true>(device, image_of(args), args, tolerance);
 }

@@ -7,14 +7,20 @@
 
 #include "device.hpp"
 
-/* The variant fft-wide, with the arguments of fl_row's functions. `pays`: it takes less time than direct sums of each
- * output, and its library is there. */
-struct hip_fft_wide {
-    bool (*pays)(const void *args);
+/* A variant by FFT, with the functions of its row. */
+struct hip_fft {
+    const char *variant;
     void (*plan)(void *device, const void *args, fl_launch *launch);
     fl_status (*run)(const fl_context *context, const void *args, const fl_launch *launch);
 };
-const hip_fft_wide &hip_fft_of_images();
-const hip_fft_wide &hip_fft_of_signals();
+
+/* What auto chooses. */
+struct hip_fft_choice {
+    const hip_fft *fft; /* NULL: direct sums of each output */
+    bool direct;        /* direct sums take the tolerance: those of `separable` are taken where they can be */
+    double least;       /* the least tolerance of a variant that can run */
+};
+hip_fft_choice hip_choose_fft(const hip_device *device, const fl_convolve_args *args, double tolerance);
+hip_fft_choice hip_choose_fft(const hip_device *device, const fl_convolve1d_args *args, double tolerance);
 
 #endif

@@ -90,8 +90,10 @@ fl_status run_library(const fl_context *context, const void *arguments, const fl
 constexpr uint32_t any = (1u << FL_DTYPE_COUNT) - 1;
 
 const fl_row rows[] = {
-    {FL_OP_COPY, "library", any, "the runtime's copy function", plan_library, run_library, nullptr, false, nullptr},
-    {FL_OP_COPY, "naive", any, "a kernel that copies 16 bytes per thread and step", plan, run, nullptr, false, nullptr},
+    {FL_OP_COPY, "library", any, "the runtime's copy function", plan_library, run_library, nullptr, false, nullptr,
+     nullptr},
+    {FL_OP_COPY, "naive", any, "a kernel that copies 16 bytes per thread and step", plan, run, nullptr, false, nullptr,
+     nullptr},
 };
 
 } // namespace

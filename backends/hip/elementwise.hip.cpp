@@ -112,7 +112,8 @@ fl_status run_real(const fl_context *context, const void *arguments, const fl_la
 constexpr uint32_t reals = 1u << FL_F32 | 1u << FL_F64, numbers = reals | 1u << FL_I32 | 1u << FL_I64;
 
 #define ROW(F, run, dtypes, name, v, summary) \
-    {F::operation, name, dtypes, summary, plan<F, walk_variant::v>, run<F, walk_variant::v>, nullptr, false, nullptr},
+    {F::operation, name,  dtypes,  summary, plan<F, walk_variant::v>, run<F, walk_variant::v>, \
+     nullptr,      false, nullptr, nullptr},
 #define ROWS(F, run, dtypes) \
     ROW(F, run, dtypes, "vector", vector, "16 bytes per load, one load per thread") \
     ROW(F, run, dtypes, "naive", naive, "one thread per element in a 1-D grid") \

@@ -62,7 +62,21 @@ __device__ inline fft_norms block_norms(fft_norms own, fft_norms *shared)
     return all;
 }
 
-/* The same of `count` norms in memory. */
+/* The largest `sum` that a thread of the block has. */
+__device__ inline fft_norms block_most(fft_norms own, fft_norms *shared)
+{
+    const int thread = (int)threadIdx.x;
+    shared[thread] = own;
+    __syncthreads();
+    for (int half = fft_threads / 2; half > 0; half /= 2) {
+        if (thread < half)
+            shared[thread].sum = std::fmax(shared[thread].sum, shared[thread + half].sum);
+        __syncthreads();
+    }
+    return shared[0];
+}
+
+/* block_norms of `count` norms in memory. */
 __device__ inline fft_norms block_norms(const fft_norms *norms, int count, fft_norms *shared)
 {
     fft_norms own = {};
@@ -119,13 +133,53 @@ __global__ __launch_bounds__(fft_threads) void multiply_tiles_kernel(fft_tiles<W
 
 /* How exact sums by FFT are (docs/accuracy.md). */
 struct fft_accuracy {
-    double units;    /* of rounding that a sum is off at most, times the tile's and the kernel's norms */
-    double terms;    /* of a sum, at most */
-    double elements; /* of a tile */
+    double units;     /* of rounding that a sum is off at most, times the tile's and the kernel's norms */
+    double terms;     /* of a sum, at most */
+    double elements;  /* of a tile */
+    double tolerance; /* of the call; 0: none */
 };
 
-/* The magnitude from which on a sum of these numbers is as accurate as those of the other variants; NaN: none is,
- * because the tile cannot be transformed: something is not finite, or squares overflow or lose digits. */
+/* What a call with a tolerance finds, as the bits of doubles that are not negative, whose order is that of the numbers:
+ * the error that a sum of each tile may have, and what the largest magnitude of all sums is at least. */
+struct fft_found {
+    unsigned long long *error, *largest;
+};
+
+__device__ inline void note_most(unsigned long long *most, double value)
+{
+    unsigned long long bits;
+    __builtin_memcpy(&bits, &value, sizeof bits);
+    atomicMax(most, bits);
+}
+
+__device__ inline double noted(const unsigned long long *most)
+{
+    double value;
+    __builtin_memcpy(&value, most, sizeof value);
+    return value;
+}
+
+/* At least the root of the sum of squares, also where squares lose digits. */
+__device__ inline double norm_of(const fft_norms &norms)
+{
+    return norms.squares > DBL_MIN / DBL_EPSILON ? std::sqrt(norms.squares) : norms.sum;
+}
+
+/* At most so far is a sum of numbers of type W from the exact one. The second term is for what underflows. */
+template <typename W>
+__device__ inline double error_of(const fft_norms &tile, const fft_norms &kernel, const fft_accuracy &a)
+{
+    const bool single = sizeof(W) == sizeof(float);
+    const double unit = (single ? FLT_EPSILON : DBL_EPSILON) / 2, least = single ? (double)FLT_MIN : DBL_MIN;
+    if (tile.sum == 0)
+        return 0;
+    return a.units * unit * norm_of(tile) * norm_of(kernel) +
+           8 * least * a.elements * (tile.sum + kernel.sum + a.units);
+}
+
+/* The magnitude from which on a sum of these numbers is as accurate as those of the other variants; with a tolerance 0,
+ * because tiles are looked at when all are done; NaN: none is, because the tile cannot be transformed: something is not
+ * finite, or squares overflow or lose digits. */
 template <typename T, typename W>
 __device__ inline double least_accurate(const fft_norms &tile, const fft_norms &kernel, const fft_accuracy &a)
 {
@@ -135,10 +189,9 @@ __device__ inline double least_accurate(const fft_norms &tile, const fft_norms &
         return 0; /* all sums are 0, and the transforms give that */
     if (!(tile.squares > DBL_MIN / DBL_EPSILON && (norm + 1) * (std::sqrt(a.elements) + kernel.sum) < largest / 16))
         return NAN;
-    if (sizeof(W) == sizeof(T))
+    if (sizeof(W) == sizeof(T) || a.tolerance > 0)
         return 0;
-    return a.units * (DBL_EPSILON / 2) * norm * kernel.sum *
-           (1.01 + 1.01 / ((a.terms + 14) * ((double)unit_of_rounding<T> / 2)));
+    return error_of<W>(tile, kernel, a) * (1.01 + 1.01 / ((a.terms + 14) * ((double)unit_of_rounding<T> / 2)));
 }
 
 /* An output by its definition: that of fl_convolve1d's if the image is a signal. */
@@ -155,9 +208,10 @@ __device__ inline T defined_sum(const convolution<T> &c, int64_t i, int64_t j)
 /* The tiles' outputs, which follow the kernel's rows and columns, less one, that wrapped around. A sum that is not
  * accurate enough is computed again by its definition. A block stores chunks of a tile's outputs. */
 template <bool signal, typename T, typename W>
-__global__
-__launch_bounds__(fft_threads) void store_tiles_kernel(fft_tiles<W> t, convolution<T> c, const fft_norms *tile_norms,
-                                                       const fft_norms *kernel_norms, int chunks, fft_accuracy accuracy)
+__global__ __launch_bounds__(fft_threads) void store_tiles_kernel(fft_tiles<W> t, convolution<T> c,
+                                                                  const fft_norms *tile_norms,
+                                                                  const fft_norms *kernel_norms, int chunks,
+                                                                  fft_accuracy accuracy, fft_found found)
 {
     GPU_DYNAMIC_SHARED(bytes);
     fft_norms *const shared = reinterpret_cast<fft_norms *>(bytes);
@@ -166,7 +220,9 @@ __launch_bounds__(fft_threads) void store_tiles_kernel(fft_tiles<W> t, convoluti
     if (rows <= 0 || columns <= 0)
         return;
     const fft_norms tile = block_norms(tile_norms + (int64_t)blockIdx.y * chunks, chunks, shared);
-    const double from = least_accurate<T, W>(tile, block_norms(kernel_norms, chunks, shared), accuracy);
+    const fft_norms kernel = block_norms(kernel_norms, chunks, shared);
+    const double from = least_accurate<T, W>(tile, kernel, accuracy);
+    fft_norms most = {};
     const W *const sums = t.tile() + (c.kernel.rows - 1) * t.pitch() + c.kernel.columns - 1;
     for (int64_t first = (int64_t)blockIdx.x * fft_chunk; first < rows * columns;
          first += (int64_t)gridDim.x * fft_chunk) {
@@ -176,8 +232,49 @@ __launch_bounds__(fft_threads) void store_tiles_kernel(fft_tiles<W> t, convoluti
             const W sum = sums[y * t.pitch() + x];
             c.out.data[(i0 + y) * c.out.stride + j0 + x] =
                 std::fabs((double)sum) >= from ? (T)sum : defined_sum<signal>(c, i0 + y, j0 + x);
+            most.sum = std::fmax(most.sum, std::fabs((double)sum));
         }
     }
+    if (!(accuracy.tolerance > 0) || std::isnan(from)) /* for all threads of the block */
+        return;
+    most = block_most(most, shared);
+    if (threadIdx.x == 0) {
+        const double error = error_of<W>(tile, kernel, accuracy);
+        const double rounded =
+            error + (sizeof(W) == sizeof(T) ? 0 : (double)unit_of_rounding<T> / 2 * (most.sum + error));
+        note_most(&found.error[number], rounded);
+        note_most(found.largest, std::fmax(0.0, most.sum - rounded));
+    }
+}
+
+/* The tiles that are not exact enough for the tolerance, when all are done: each output by its definition. The grid is
+ * that of store_tiles_kernel. */
+template <bool signal, typename T, typename W>
+__global__ __launch_bounds__(fft_threads) void repair_tiles_kernel(fft_tiles<W> t, convolution<T> c, double tolerance,
+                                                                   fft_found found)
+{
+    const int64_t number = t.first + blockIdx.y, i0 = number / t.across * t.down, j0 = number % t.across * t.right;
+    const int64_t rows = least(t.down, c.out.rows - i0), columns = least(t.right, c.out.columns - j0);
+    if (rows <= 0 || columns <= 0 || noted(&found.error[number]) <= tolerance * noted(found.largest))
+        return;
+    for (int64_t first = (int64_t)blockIdx.x * fft_chunk; first < rows * columns;
+         first += (int64_t)gridDim.x * fft_chunk) {
+        const uint32_t end = (uint32_t)least<int64_t>(first + fft_chunk, rows * columns);
+        for (uint32_t k = (uint32_t)first + threadIdx.x; k < end; k += fft_threads) {
+            const uint32_t y = k / (uint32_t)columns, x = k % (uint32_t)columns;
+            c.out.data[(i0 + y) * c.out.stride + j0 + x] = defined_sum<signal>(c, i0 + y, j0 + x);
+        }
+    }
+}
+
+/* Before the first tile. */
+__global__ inline __launch_bounds__(fft_threads) void clear_found_kernel(fft_found found, int64_t tiles)
+{
+    const int64_t next = (int64_t)gridDim.x * fft_threads;
+    for (int64_t k = (int64_t)blockIdx.x * fft_threads + threadIdx.x; k < tiles; k += next)
+        found.error[k] = 0;
+    if (blockIdx.x == 0 && threadIdx.x == 0)
+        *found.largest = 0;
 }
 
 #endif

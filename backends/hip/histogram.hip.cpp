@@ -335,16 +335,16 @@ constexpr uint32_t any = (1u << FL_DTYPE_COUNT) - 1;
 
 const fl_row rows[] = {
     {FL_OP_HISTOGRAM, "auto", any, "replicated, or naive for bins that would take many passes", plan_auto, run_auto,
-     chosen, false, nullptr},
+     chosen, false, nullptr, nullptr},
     {FL_OP_HISTOGRAM, "replicated", any, "up to 32 histograms in each block's shared memory, a thread to one of them",
-     plan_shared<MOST_COPIES>, run_shared<MOST_COPIES>, nullptr, false, nullptr},
+     plan_shared<MOST_COPIES>, run_shared<MOST_COPIES>, nullptr, false, nullptr, nullptr},
     {FL_OP_HISTOGRAM, "shared", any, "one histogram in each block's shared memory", plan_shared<1>, run_shared<1>,
-     nullptr, false, nullptr},
+     nullptr, false, nullptr, nullptr},
     {FL_OP_HISTOGRAM, "naive", any, "an atomic addition to global memory for each element", plan_naive, run_naive,
-     nullptr, false, nullptr},
+     nullptr, false, nullptr, nullptr},
 #if GPU_HAS_HISTOGRAM
     {FL_OP_HISTOGRAM, "library", 1u << FL_U8 | 1u << FL_I32, "by CUB; bins one wide, or u8 up to 256", plan_library,
-     run_library, nullptr, true, nullptr},
+     run_library, nullptr, true, nullptr, nullptr},
 #endif
 };
 

@@ -85,7 +85,7 @@ fl_status run(const fl_context *context, const void *arguments, const fl_launch 
 
 const fl_row rows[] = {
     {FL_OP_KERNEL, "own", (1u << FL_DTYPE_COUNT) - 1, "a kernel of the user's, as it is written", plan, run, nullptr,
-     false, nullptr},
+     false, nullptr, nullptr},
 };
 
 } // namespace

@@ -273,10 +273,10 @@ const char *chosen(const fl_context *, const void *arguments, fl_launch *)
 constexpr uint32_t dtypes = (1u << FL_DTYPE_COUNT) - 1;
 
 #define ROW(name, v, summary) \
-    {FL_OP_MAP, name, dtypes, summary, plan<walk_variant::v>, run<walk_variant::v>, nullptr, false, nullptr},
+    {FL_OP_MAP, name, dtypes, summary, plan<walk_variant::v>, run<walk_variant::v>, nullptr, false, nullptr, nullptr},
 const fl_row rows[] = {{FL_OP_MAP, "auto", dtypes,
                         "naive for a function of floating-point numbers with loops, else vector", plan_auto, run_auto,
-                        chosen, false, nullptr},
+                        chosen, false, nullptr, nullptr},
                        ROW("vector", vector, "16 bytes per load of the widest type, one load per thread")    //
                        ROW("naive", naive, "one thread per element in a 1-D grid")                           //
                        ROW("naive-2d", grid_2d, "one thread per element in a 2-D grid")                      //

@@ -161,15 +161,15 @@ constexpr uint32_t floats = 1u << FL_F32 | 1u << FL_F64, numbers = floats | 1u <
 /* Without an `auto` for integers: it is `register`. */
 const fl_row rows[] = {
     {FL_OP_MATMUL, "auto", floats, "library for large products if available, else register", plan_auto, run_auto,
-     chosen, false, nullptr},
+     chosen, false, nullptr, nullptr},
     {FL_OP_MATMUL, "register", numbers, "tiles in shared memory, a block of outputs in each thread's registers",
-     plan_register, run_register, nullptr, false, nullptr},
+     plan_register, run_register, nullptr, false, nullptr, nullptr},
     {FL_OP_MATMUL, "tiled", numbers, "tiles of a and b in shared memory, one thread per output", plan_tiled, run_tiled,
-     nullptr, false, nullptr},
+     nullptr, false, nullptr, nullptr},
     {FL_OP_MATMUL, "naive", numbers, "one thread per output, reads from global memory only", plan_naive, run_naive,
-     nullptr, false, nullptr},
+     nullptr, false, nullptr, nullptr},
     {FL_OP_MATMUL, "library", floats, "calls cuBLAS or rocBLAS", plan_library, run_library, nullptr, false,
-     hip_blas_ready},
+     hip_blas_ready, nullptr},
 };
 
 } // namespace

@@ -226,13 +226,13 @@ constexpr uint32_t dtypes = 1u << FL_F32 | 1u << FL_F64 | 1u << FL_I32 | 1u << F
 
 const fl_row rows[] = {
     {FL_OP_MERGE, "naive", dtypes, "each block finds its part of the inputs, each thread its own in shared memory",
-     plan_merge, run_merge, nullptr, false, nullptr},
+     plan_merge, run_merge, nullptr, false, nullptr, nullptr},
     {FL_OP_SEARCH_SORTED, "auto", dtypes, "naive for few values, else shared", plan_auto, run_auto, chosen, false,
-     nullptr},
+     nullptr, nullptr},
     {FL_OP_SEARCH_SORTED, "shared", dtypes, "the first levels of the searches in shared memory, as a tree", plan_shared,
-     run_shared, nullptr, false, nullptr},
+     run_shared, nullptr, false, nullptr, nullptr},
     {FL_OP_SEARCH_SORTED, "naive", dtypes, "a binary search for each value, a thread each", plan_search, run_search,
-     nullptr, false, nullptr},
+     nullptr, false, nullptr, nullptr},
 };
 
 } // namespace

@@ -70,8 +70,8 @@ constexpr uint32_t dtypes = 1u << FL_F32 | 1u << FL_F64;
 
 const fl_row rows[] = {
     {FL_OP_MULTIPLY_ADD, "register", dtypes, "eight elements per thread, in registers", plan<chains>, run<chains>,
-     nullptr, false, nullptr},
-    {FL_OP_MULTIPLY_ADD, "naive", dtypes, "one element per thread", plan<1>, run<1>, nullptr, false, nullptr},
+     nullptr, false, nullptr, nullptr},
+    {FL_OP_MULTIPLY_ADD, "naive", dtypes, "one element per thread", plan<1>, run<1>, nullptr, false, nullptr, nullptr},
 };
 
 } // namespace

@@ -316,17 +316,17 @@ constexpr uint32_t dtypes = 1u << FL_I64;
 
 const fl_row rows[] = {
     {FL_OP_PRIMES, "sieve", dtypes, "sieve of Eratosthenes over odd numbers, a segment in each block's shared memory",
-     plan_sieve, run_sieve, nullptr, false, nullptr},
+     plan_sieve, run_sieve, nullptr, false, nullptr, nullptr},
     {FL_OP_PRIMES, "sqrt-all", dtypes, "one launch; the lanes of a warp divide a number by 2, 3 ... up to its root",
-     plan_all, run_all<division::to_root>, nullptr, false, nullptr},
+     plan_all, run_all<division::to_root>, nullptr, false, nullptr, nullptr},
     {FL_OP_PRIMES, "sqrt-each", dtypes,
      "a launch of one thread and a copy per number; divides by 2, 3 ... up to its root", plan_each,
-     run_each<division::to_root>, nullptr, false, nullptr},
+     run_each<division::to_root>, nullptr, false, nullptr, nullptr},
     {FL_OP_PRIMES, "trial-all", dtypes, "one launch; the lanes of a warp divide a number by 2, 3 ... up to n / 2",
-     plan_all, run_all<division::to_half>, nullptr, false, nullptr},
+     plan_all, run_all<division::to_half>, nullptr, false, nullptr, nullptr},
     {FL_OP_PRIMES, "trial-each", dtypes,
      "the course's: a launch of one thread and a copy per number; divides up to n / 2", plan_each,
-     run_each<division::to_half>, nullptr, false, nullptr},
+     run_each<division::to_half>, nullptr, false, nullptr, nullptr},
 };
 
 } // namespace

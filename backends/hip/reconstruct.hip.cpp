@@ -207,17 +207,17 @@ constexpr uint32_t dtypes = 1u << FL_F32 | 1u << FL_F64;
 
 const fl_row rows[] = {
     {FL_OP_RECONSTRUCT, "auto", dtypes, "library for large products if available, else register", plan_auto,
-     run<launch_auto<float>, launch_auto<double>>, chosen, false, nullptr},
+     run<launch_auto<float>, launch_auto<double>>, chosen, false, nullptr, nullptr},
     {FL_OP_RECONSTRUCT, "register", dtypes, "tiles in shared memory, a block of outputs in each thread's registers",
-     plan_register, run<launch_register<float>, launch_register<double>>, nullptr, false, nullptr},
+     plan_register, run<launch_register<float>, launch_register<double>>, nullptr, false, nullptr, nullptr},
     {FL_OP_RECONSTRUCT, "tiled", dtypes, "tiles of u and vt in shared memory, one thread per output", plan_tiled,
-     run<launch_tiled<float>, launch_tiled<double>>, nullptr, false, nullptr},
+     run<launch_tiled<float>, launch_tiled<double>>, nullptr, false, nullptr, nullptr},
     {FL_OP_RECONSTRUCT, "naive", dtypes, "one thread per output, reads from global memory only", plan_naive,
-     run<launch_naive<float>, launch_naive<double>>, nullptr, false, nullptr},
+     run<launch_naive<float>, launch_naive<double>>, nullptr, false, nullptr, nullptr},
     {FL_OP_RECONSTRUCT, "uncoalesced", dtypes, "naive with threadIdx.x along the rows, to measure its cost",
-     plan_uncoalesced, run<launch_uncoalesced<float>, launch_uncoalesced<double>>, nullptr, false, nullptr},
+     plan_uncoalesced, run<launch_uncoalesced<float>, launch_uncoalesced<double>>, nullptr, false, nullptr, nullptr},
     {FL_OP_RECONSTRUCT, "library", dtypes, "multiplies a copy of u by s, then calls cuBLAS or rocBLAS", plan_library,
-     run<launch_library<float>, launch_library<double>>, nullptr, false, hip_blas_ready},
+     run<launch_library<float>, launch_library<double>>, nullptr, false, hip_blas_ready, nullptr},
 };
 
 } // namespace

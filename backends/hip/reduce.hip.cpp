@@ -394,18 +394,18 @@ constexpr uint32_t dtypes = 1u << FL_U8 | 1u << FL_I32 | 1u << FL_I64 | 1u << FL
 const fl_row rows[] = {
     {FL_OP_REDUCE, "warp", dtypes,
      "16 bytes a load, sums within a warp by shuffles; the last block puts the blocks' results together", plan_warp,
-     run_warp, nullptr, false, nullptr},
+     run_warp, nullptr, false, nullptr, nullptr},
     {FL_OP_REDUCE, "atomic", dtypes,
      "a tree in shared memory; the block that a counter finds to be the last puts the blocks' results together",
-     plan_tree, run_atomic, nullptr, false, nullptr},
+     plan_tree, run_atomic, nullptr, false, nullptr, nullptr},
     {FL_OP_REDUCE, "shared", dtypes, "a tree in shared memory; a second launch puts the blocks' results together",
-     plan_tree, run_shared, nullptr, false, nullptr},
+     plan_tree, run_shared, nullptr, false, nullptr, nullptr},
 #if GPU_HAS_REDUCE
     {FL_OP_REDUCE, "library", dtypes, "by CUB or rocPRIM; all elements or the last axis", plan_library, run_library,
-     nullptr, true, nullptr},
+     nullptr, true, nullptr, nullptr},
 #endif
     {FL_OP_REDUCE, "naive", dtypes, "one thread for each result, element after element", plan_naive, run_naive, nullptr,
-     false, nullptr},
+     false, nullptr, nullptr},
 };
 
 } // namespace

@@ -426,18 +426,18 @@ constexpr uint32_t dtypes = 1u << FL_U8 | 1u << FL_I32 | 1u << FL_I64 | 1u << FL
 const fl_row rows[] = {
 #if GPU_HAS_SCAN
     {FL_OP_SCAN, "auto", dtypes, "library for integers and maxima of many elements, else look-back", plan_auto,
-     run_auto, chosen, false, nullptr},
+     run_auto, chosen, false, nullptr, nullptr},
 #endif
     {FL_OP_SCAN, "look-back", dtypes, "one pass: each tile waits for the sums of those before it", plan_look_back,
-     run_look_back, nullptr, false, nullptr},
+     run_look_back, nullptr, false, nullptr, nullptr},
 #if GPU_HAS_SCAN
     {FL_OP_SCAN, "library", dtypes, "by CUB or rocPRIM, in one pass; not for sums of floats", plan_library, run_library,
-     nullptr, true, nullptr},
+     nullptr, true, nullptr, nullptr},
 #endif
     {FL_OP_SCAN, "block", dtypes, "up and down a tree in shared memory, then the blocks' sums: three launches",
-     plan_block, run_block, nullptr, false, nullptr},
+     plan_block, run_block, nullptr, false, nullptr, nullptr},
     {FL_OP_SCAN, "naive", dtypes, "log2 n passes over all elements, each adding one twice as far away", plan_naive,
-     run_naive, nullptr, false, nullptr},
+     run_naive, nullptr, false, nullptr, nullptr},
 };
 
 } // namespace

@@ -134,10 +134,10 @@ constexpr uint32_t dtypes = 1u << FL_U8 | 1u << FL_I32 | 1u << FL_I64 | 1u << FL
 const fl_row rows[] = {
 #if GPU_HAS_SELECT
     {FL_OP_SELECT, "library", dtypes, "by CUB or rocPRIM: one pass in which each block waits for the previous one",
-     plan_library, run_library, nullptr, false, nullptr},
+     plan_library, run_library, nullptr, false, nullptr, nullptr},
 #endif
     {FL_OP_SELECT, "scan", dtypes, "each block counts its elements, adds the counts of earlier blocks, then copies",
-     plan_scan, run_scan, nullptr, false, nullptr},
+     plan_scan, run_scan, nullptr, false, nullptr, nullptr},
 };
 
 } // namespace

@@ -294,12 +294,12 @@ constexpr uint32_t dtypes = 1u << FL_F32 | 1u << FL_F64 | 1u << FL_I32 | 1u << F
 const fl_row rows[] = {
 #ifdef GPU_SORT_LIBRARY
     {FL_OP_SORT, "library", dtypes, GPU_SORT_LIBRARY "'s radix sort; negative NaN are then moved to the end",
-     plan_library, run_library, nullptr, false, nullptr},
+     plan_library, run_library, nullptr, false, nullptr, nullptr},
 #endif
     {FL_OP_SORT, "radix", dtypes, "8 bits per pass: counts tiles, orders them in shared memory and distributes them",
-     plan_radix, run<launch_radix<uint32_t>, launch_radix<uint64_t>>, nullptr, false, nullptr},
+     plan_radix, run<launch_radix<uint32_t>, launch_radix<uint64_t>>, nullptr, false, nullptr, nullptr},
     {FL_OP_SORT, "bitonic", dtypes, "a sorting network: tiles in shared memory, longer distances in global memory",
-     plan_bitonic, run<launch_bitonic<uint32_t>, launch_bitonic<uint64_t>>, nullptr, false, nullptr},
+     plan_bitonic, run<launch_bitonic<uint32_t>, launch_bitonic<uint64_t>>, nullptr, false, nullptr, nullptr},
 };
 
 } // namespace

@@ -441,6 +441,11 @@ void plan_qr(void *, const void *arguments, fl_launch *launch)
     fill_launch(args->a, qr_flops(m, k) + 2 * m * n * k, launch);
 }
 
+double bound_randomized(void *device, const void *args)
+{
+    return svd_sketch_bound(static_cast<hip_device *>(device)->host, static_cast<const fl_svd_args *>(args));
+}
+
 /* fl_row.run: one of the functions above, in f32 or f64. */
 template <fl_status (*in_f32)(const fl_context *, const fl_svd_args *),
           fl_status (*in_f64)(const fl_context *, const fl_svd_args *)>
@@ -458,20 +463,20 @@ constexpr uint32_t dtypes = 1u << FL_F32 | 1u << FL_F64;
 
 const fl_row rows[] = {
     {FL_OP_SVD, "auto", dtypes, "library if it loads, else host", plan_exact, run<run_exact<float>, run_exact<double>>,
-     chosen, false, nullptr},
+     chosen, false, nullptr, nullptr},
     {FL_OP_QR, "naive", dtypes,
      "Householder's reflections by cuSOLVER or rocSOLVER; without them modified Gram-Schmidt on the host", plan_qr,
-     run_qr, nullptr, false, nullptr},
+     run_qr, nullptr, false, nullptr, nullptr},
     {FL_OP_SVD, "host", dtypes,
      "copies the matrix to the host, decomposes it there by LAPACK (or Jacobi), and copies back", plan_exact,
-     run<run_host<float>, run_host<double>>, nullptr, false, nullptr},
+     run<run_host<float>, run_host<double>>, nullptr, false, nullptr, nullptr},
     {FL_OP_SVD, "randomized", dtypes,
      "decomposes a random sketch of the range: approximate leading values in a fraction of the time", plan_randomized,
-     run<run_randomized<float>, run_randomized<double>>, nullptr, true, nullptr},
+     run<run_randomized<float>, run_randomized<double>>, nullptr, true, nullptr, bound_randomized},
 #if !defined(GPU_EMULATION) /* the emulation has no solver */
     {FL_OP_SVD, "library", dtypes,
      "by cuSOLVER or rocSOLVER: f32 by eigenvectors in f64 and QR, f64 by a polar decomposition or bidiagonals",
-     plan_exact, run<run_library<float>, run_library<double>>, nullptr, false, hip_solver_ready},
+     plan_exact, run<run_library<float>, run_library<double>>, nullptr, false, hip_solver_ready, nullptr},
 #endif
 };
 

@@ -180,15 +180,15 @@ constexpr uint32_t any = (1u << FL_DTYPE_COUNT) - 1;
 
 const fl_row rows[] = {
     {FL_OP_TRANSPOSE, "auto", any, "padded, but linear for matrices with few rows or columns", plan_auto, run_auto,
-     chosen, false, nullptr},
+     chosen, false, nullptr, nullptr},
     {FL_OP_TRANSPOSE, "padded", any, "tiles in shared memory without bank conflicts, 16 bytes a thread at a time",
-     plan_padded, run_padded, nullptr, false, nullptr},
+     plan_padded, run_padded, nullptr, false, nullptr, nullptr},
     {FL_OP_TRANSPOSE, "linear", any, "one element a thread, in the order of the array with the shorter rows",
-     plan_elements, run_linear, nullptr, false, nullptr},
+     plan_elements, run_linear, nullptr, false, nullptr, nullptr},
     {FL_OP_TRANSPOSE, "tiled", any, "tiles of 32 x 32 without padding, to measure the cost of bank conflicts",
-     plan_tiled, run_tiled, nullptr, false, nullptr},
+     plan_tiled, run_tiled, nullptr, false, nullptr, nullptr},
     {FL_OP_TRANSPOSE, "naive", any, "one element a thread: neighbours read together, and write a row apart",
-     plan_elements, run_naive, nullptr, false, nullptr},
+     plan_elements, run_naive, nullptr, false, nullptr, nullptr},
 };
 
 } // namespace

@@ -28,6 +28,15 @@ static inline int64_t svd_sketch(const fl_svd_args *args)
     return wanted < least ? wanted : least;
 }
 
+/* fl_row.bound of the randomized variant: nothing bounds its error, which has a small expected value alone, unless the
+ * sketch has as many vectors as the matrix. Then it is that of the other variants. */
+static inline double svd_sketch_bound(const fl_host *host, const fl_svd_args *args)
+{
+    const int64_t m = args->a.shape[0], n = args->a.shape[1];
+
+    return svd_sketch(args) < (m < n ? m : n) ? (double)INFINITY : host->bound(FL_OP_SVD, "library", args);
+}
+
 /* A word that depends on all bits of seed and counter: SplitMix64 (Steele, Lea and Flood, "Fast splittable pseudorandom
  * number generators", OOPSLA 2014). */
 SVD_ANYWHERE static inline uint64_t random_word(uint64_t seed, uint64_t counter)

@@ -86,4 +86,13 @@ inline T atomicAdd(T *at, T value)
     return __atomic_fetch_add(at, value, __ATOMIC_RELAXED);
 }
 
+template <typename T>
+inline T atomicMax(T *at, T value)
+{
+    T old = __atomic_load_n(at, __ATOMIC_RELAXED);
+    while (old < value && !__atomic_compare_exchange_n(at, &old, value, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+        ;
+    return old;
+}
+
 #endif

@@ -390,6 +390,8 @@ static const char *find_fault(const decomposing *d, const fl_array *u, const fl_
     fl_group_share(d->group, d->m, d->group->info.rank, &first, &share);
     if (d->dtype != FL_F32 && d->dtype != FL_F64)
         return "a is neither f32 nor f64";
+    if (d->run.tolerance != 0)
+        return "run->tolerance is not 0: nothing bounds the error of random vectors";
     if (fl_array_dtype(u) != d->dtype || fl_array_dtype(s) != d->dtype || fl_array_dtype(vt) != d->dtype)
         return "the arrays have several dtypes";
     if (d->rows != share)

@@ -150,7 +150,8 @@ class fl_timing(Structure):
         ("registers", c_int),
         ("local_bytes", c_int64),
         ("occupancy", c_double),
-        ("reserved", c_double * 8),
+        ("bound", c_double),
+        ("reserved", c_double * 7),
     ]
 
 

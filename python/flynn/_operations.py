@@ -10,6 +10,11 @@ is given. Keywords that all have:
     stream   flynn.device(...).stream(); None: the device's default one
     device   where the call runs; None: where its arrays are
 
+and of convolve, convolve1d, convolve2d, matmul, reconstruct and svd:
+
+    tolerance  the error that is accepted, relative to the largest element of the result (svd, reconstruct: to its Frobenius norm), such as 1e-6:
+               the fastest variant that is known to be within it runs; 0: as exact as docs/accuracy.md says
+
 Errors that all have: ArgumentError (a shape, a dtype, a value), WrongDeviceError (an array is elsewhere: nothing is copied silently), UnknownError (variant),
 UnsupportedError (dtype), LimitError (block), OutOfMemoryError, DeviceError. "float32 or float64" means: float32 if all inputs are, else float64. On a GPU
 a call returns when its work is queued; numpy() waits.
@@ -174,7 +179,7 @@ def primes_bound(upto: int, first: int = 0) -> int:
 # ----------------------------------------------------------------------------------------------------- convolutions ----
 
 def convolve2d(image: Any, kernel: Any, mode: str = "full", *, out: Any = None, variant: Optional[str] = None, block: Block = None,
-               stream: Optional[Stream] = None, device: Where = None) -> Any:
+               stream: Optional[Stream] = None, device: Where = None, tolerance: float = 0) -> Any:
     """scipy.signal.convolve2d with zeros beyond the border. image, kernel: 2-D, any dtype; mode: "full", "same" (image's shape), "valid". The result
     is float32 or float64."""
     number = MODES.index(one_of("mode", mode, MODES))
@@ -185,12 +190,12 @@ def convolve2d(image: Any, kernel: Any, mode: str = "full", *, out: Any = None, 
             raise ArgumentError(f"{name} has {array.ndim} dimension{'s' if array.ndim > 1 else ''}; expected 2")
     check(_c.fl_convolve_shape(INT64[2](*x.shape), INT64[2](*k.shape), number, shape))
     to = output(out, on, tuple(shape), float_result(x.dtype, k.dtype))
-    call(_c.fl_convolve, on, (x._handle, k._handle, number, to._handle), variant, block, stream)
+    call(_c.fl_convolve, on, (x._handle, k._handle, number, to._handle), variant, block, stream, tolerance)
     return to if out is None else out
 
 
 def convolve1d(signal: Any, kernel: Any, mode: str = "full", *, out: Any = None, variant: Optional[str] = None, block: Block = None,
-               stream: Optional[Stream] = None, device: Where = None) -> Any:
+               stream: Optional[Stream] = None, device: Where = None, tolerance: float = 0) -> Any:
     """scipy.signal.convolve of two vectors. signal, kernel: 1-D, any dtype, at least one element; mode: "full", "same" (signal's length), "valid". The
     result is float32 or float64."""
     number = MODES.index(one_of("mode", mode, MODES))
@@ -203,21 +208,21 @@ def convolve1d(signal: Any, kernel: Any, mode: str = "full", *, out: Any = None,
             raise ArgumentError(f"{name} has no elements; expected at least one")
     check(_c.fl_convolve1d_shape(x.size, k.size, number, ctypes.byref(length)))
     to = output(out, on, (length.value,), float_result(x.dtype, k.dtype))
-    call(_c.fl_convolve1d, on, (x._handle, k._handle, number, to._handle), variant, block, stream)
+    call(_c.fl_convolve1d, on, (x._handle, k._handle, number, to._handle), variant, block, stream, tolerance)
     return to if out is None else out
 
 
 def convolve(x: Any, kernel: Any, mode: str = "full", *, out: Any = None, variant: Optional[str] = None, block: Block = None,
-             stream: Optional[Stream] = None, device: Where = None) -> Any:
+             stream: Optional[Stream] = None, device: Where = None, tolerance: float = 0) -> Any:
     """scipy.signal.convolve, method "direct": convolve1d of two vectors, convolve2d of two matrices."""
     function = convolve1d if np.ndim(x) == 1 and np.ndim(kernel) == 1 else convolve2d
-    return function(x, kernel, mode, out=out, variant=variant, block=block, stream=stream, device=device)
+    return function(x, kernel, mode, out=out, variant=variant, block=block, stream=stream, device=device, tolerance=tolerance)
 
 
 # ---------------------------------------------------------------------------------------------------------- matrices ----
 
 def matmul(a: Any, b: Any, *, out: Any = None, variant: Optional[str] = None, block: Block = None, stream: Optional[Stream] = None,
-           device: Where = None) -> Any:
+           device: Where = None, tolerance: float = 0) -> Any:
     """numpy.matmul of matrices. a: [batch x] m x k; b: [batch x] k x n; any dtype but uint8; the result has the dtype that maximum's has. Integers
     wrap."""
     on = on_device(device, (a, b, out))
@@ -228,7 +233,7 @@ def matmul(a: Any, b: Any, *, out: Any = None, variant: Optional[str] = None, bl
     if x.ndim == y.ndim == 3 and x.shape[0] == 1:
         batch = y.shape[:1]
     to = output(out, on, batch + (x.shape[-2], y.shape[-1]), result(x.dtype, y.dtype))
-    call(_c.fl_matmul, on, (x._handle, False, y._handle, False, to._handle), variant, block, stream)
+    call(_c.fl_matmul, on, (x._handle, False, y._handle, False, to._handle), variant, block, stream, tolerance)
     return to if out is None else out
 
 
@@ -245,7 +250,7 @@ def transpose(a: Any, *, out: Any = None, variant: Optional[str] = None, block: 
 
 
 def svd(a: Any, keep: Optional[int] = None, seed: int = 0, *, variant: Optional[str] = None, block: Block = None, stream: Optional[Stream] = None,
-        device: Where = None) -> Tuple[Array, Array, Array]:
+        device: Where = None, tolerance: float = 0) -> Tuple[Array, Array, Array]:
     """numpy.linalg.svd(a, full_matrices=False): (u, s, vt), of which the leading `keep` values and vectors, or all.
 
     a: m x n, any dtype, all elements finite. u: m x keep; s: keep, descending; vt: keep x n; float32 or float64. keep: 1 to min(m, n). seed: of the variant
@@ -260,7 +265,7 @@ def svd(a: Any, keep: Optional[int] = None, seed: int = 0, *, variant: Optional[
     k = least if keep is None else integer("keep", keep, 1 if least else 0, least)
     dtype, seed = float_result(x.dtype), integer("seed", seed, 0, 2 ** 64 - 1)
     u, s, vt = on._create((m, k), dtype), on._create((k,), dtype), on._create((k, n), dtype)
-    call(_c.fl_svd, on, (x._handle, seed, u._handle, s._handle, vt._handle), variant, block, stream)
+    call(_c.fl_svd, on, (x._handle, seed, u._handle, s._handle, vt._handle), variant, block, stream, tolerance)
     return u, s, vt
 
 
@@ -282,7 +287,7 @@ def qr(a: Any, *, variant: Optional[str] = None, block: Block = None, stream: Op
 
 
 def reconstruct(u: Any, s: Any, vt: Any, keep: Optional[int] = None, *, out: Any = None, variant: Optional[str] = None, block: Block = None,
-                stream: Optional[Stream] = None, device: Where = None) -> Any:
+                stream: Optional[Stream] = None, device: Where = None, tolerance: float = 0) -> Any:
     """u[:, :keep] @ diag(s[:keep]) @ vt[:keep], of one matrix or of a batch. u: [batch x] m x k; s: [batch x] k; vt: [batch x] k x n, any dtype; keep: 1 to k,
     or all. The result is float32 or float64."""
     on = on_device(device, (u, s, vt, out))
@@ -292,7 +297,7 @@ def reconstruct(u: Any, s: Any, vt: Any, keep: Optional[int] = None, *, out: Any
     k = values.shape[-1]
     rank = k if keep is None else integer("keep", keep, 1 if k else 0, k)
     to = output(out, on, left.shape[:-1] + right.shape[-1:], float_result(left.dtype, values.dtype, right.dtype))
-    call(_c.fl_reconstruct, on, (left._handle, values._handle, right._handle, rank, to._handle), variant, block, stream)
+    call(_c.fl_reconstruct, on, (left._handle, values._handle, right._handle, rank, to._handle), variant, block, stream, tolerance)
     return to if out is None else out
 
 

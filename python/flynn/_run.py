@@ -10,7 +10,7 @@ import numpy as np
 
 from . import _c
 from ._array import Array, Device, Stream, device as open_device
-from ._errors import ArgumentError, fail, sizes, text
+from ._errors import ArgumentError, fail, real, sizes, text
 from ._exchange import take, where
 
 Where = Union[str, Device, None]
@@ -54,11 +54,12 @@ def output(out: Any, on: Device, shape: Tuple[int, ...], dtype: np.dtype[Any]) -
     return array
 
 
-def run_of(variant: Optional[str], block: Block, stream: Optional[Stream], on: Device) -> Any:
+def run_of(variant: Optional[str], block: Block, stream: Optional[Stream], on: Device, tolerance: float = 0) -> Any:
     """C's fl_run of the keywords; None: all is left to the library."""
-    if variant is None and block is None and stream is None and not place.timed:
+    if variant is None and block is None and stream is None and not place.timed and type(tolerance) is int and tolerance == 0:
         return None
     run = _c.fl_run()
+    run.tolerance = real("tolerance", tolerance)
     if variant is not None:
         run.variant = text("variant", variant)
     if block is not None:
@@ -80,8 +81,9 @@ def run_of(variant: Optional[str], block: Block, stream: Optional[Stream], on: D
     return run
 
 
-def call(function: Any, on: Device, arguments: Sequence[Any], variant: Optional[str] = None, block: Block = None, stream: Optional[Stream] = None) -> None:
+def call(function: Any, on: Device, arguments: Sequence[Any], variant: Optional[str] = None, block: Block = None, stream: Optional[Stream] = None,
+         tolerance: float = 0) -> None:
     """Calls a function of C on the device. Raises what it reports."""
-    status = function(on._handle or on._gone(), *arguments, run_of(variant, block, stream, on))
+    status = function(on._handle or on._gone(), *arguments, run_of(variant, block, stream, on, tolerance))
     if status:
         fail(status)

@@ -54,7 +54,7 @@ static void discard(struct problem_of_two *p)
 static bool passes(const struct problem_of_two *p, const char *variant, int64_t *worst)
 {
     char method[96];
-    compare_result found = convolve_oracle_check(p->oracle, &p->result, variant, method, sizeof method);
+    compare_result found = convolve_oracle_check(p->oracle, &p->result, variant, 0, method, sizeof method);
     *worst = found.worst_index;
     return found.ok;
 }

@@ -147,7 +147,7 @@ static compare_result checked(const convolve_oracle *oracle, const host_array *r
 {
     char method[96];
 
-    return convolve_oracle_check(oracle, result, "naive", method, sizeof method);
+    return convolve_oracle_check(oracle, result, "naive", 0, method, sizeof method);
 }
 
 /* What is right passes, and an element that is changed does not. */
@@ -156,7 +156,7 @@ static void expect_found(const operands *in, fl_mode mode, check_choice choice, 
     convolve_oracle *oracle = convolve_oracle_create(&in->image, &in->kernel, mode, choice, 3);
     host_array result = result_of(in, mode);
     char method[96];
-    compare_result found = convolve_oracle_check(oracle, &result, "naive", method, sizeof method);
+    compare_result found = convolve_oracle_check(oracle, &result, "naive", 0, method, sizeof method);
 
     cr_expect(strcmp(method, "reference") == 0 || choice == CHECK_SAMPLED, "%s: %s", shown, method);
     cr_expect(strncmp(method, "definition, all ", 16) == 0 || choice != CHECK_SAMPLED, "%s: %s", shown, method);
@@ -237,6 +237,39 @@ Test(convolve_check, bands)
                 convolve_oracle_free(later);
                 operands_free(&in);
             }
+}
+
+/* With a tolerance an element may be off by that part of the largest magnitude of the result, and no more; a wrong
+ * element that is larger than the inputs can give allows the others nothing. */
+Test(convolve_check, tolerance)
+{
+    for (int way = 0; way < 3; way++) { /* all elements, in bands, and samples of the definition */
+        operands in = operands_of(2, (int64_t[]){300, 300}, (int64_t[]){5, 4}, -1);
+        const check_choice choice = way == 2 ? CHECK_SAMPLED : CHECK_FULL;
+        convolve_oracle *oracle =
+            (way == 1 ? convolve_oracle_later : convolve_oracle_create)(&in.image, &in.kernel, FL_SAME, choice, 3);
+        host_array result = result_of(&in, FL_SAME);
+        const double right = host_array_get(&result, 0);
+        double largest = 0;
+        char method[96];
+
+        for (int64_t i = 0; i < host_array_size(&result); i++)
+            largest = fmax(largest, fabs(host_array_get(&result, i)));
+        for (int part = 0; part < 3; part++) {
+            static const double parts[] = {0.009, 0.011, 0.009};
+            compare_result found;
+            host_array_set(&result, 0, right + parts[part] * largest);
+            host_array_set(&result, 300 * 300 - 1, part == 2 ? 1e9 : 0); /* a corner, which is compared in any way */
+            found = convolve_oracle_check(oracle, &result, "fft", 0.01, method, sizeof method);
+            cr_expect(found.failed == 1 + (part == 1), "way %d, part %d: %lld wrong", way, part,
+                      (long long)found.failed);
+            cr_expect(strstr(method, "; within 0.01 of the largest element"), "%s", method);
+            cr_expect(convolve_oracle_check(oracle, &result, "naive", 0, method, sizeof method).failed == 2);
+        }
+        host_array_free(&result);
+        convolve_oracle_free(oracle);
+        operands_free(&in);
+    }
 }
 
 /* Of a large result, the corners are compared, a fourth of the samples lies on the edges, and the others anywhere. */

@@ -107,6 +107,22 @@ ok "--quiet" convolve --size=64 --quiet "${quick[@]}"
 check "nothing on stderr" test ! -s "$work/err"
 ok "a result for the first of two" convolve image.npy kernel.npy --backend=simd,serial -o out.npy "${quick[@]}"
 
+# The error that the caller accepts.
+ok "a tolerance" convolve --size=64 --tolerance=1e-6 --wide "${quick[@]}"
+check "is in the table" grep -q 'variant .*tolerance  *bound' "$work/out"
+check "and in the check's line" grep -q '^checked against: reference; within 1e-06 of the largest element$' "$work/out"
+refused "a tolerance that f32 does not reach" 2 "expected at least 1.6e-05" convolve --size=64 --dtype=f32 --tolerance=1e-6 --variant=tiled \
+    "${quick[@]}"
+ok "info" info
+if grep -q 'fft in f64' "$work/out"; then
+    echo "not tested: fft with a tolerance: no library for it"
+else
+    ok "fft" convolve --size=200 --gaussian=wide --variant=fft --tolerance=1e-9 --json "${quick[@]}"
+    check "its bound" json "$work/out" 'd["results"][0]["variant"] == "fft" and 1e-13 < d["results"][0]["bound"] < 1e-10 and
+        d["results"][0]["check"]["max_abs"] < 1e-9'
+    refused "less than fft reaches" 2 "a tolerance of 1e-15 is less than fft" convolve --size=200 --variant=fft --tolerance=1e-15 "${quick[@]}"
+fi
+
 # Variants, blocks, variables.
 for variant in naive tiled separable auto reference; do
     ok "variant $variant" convolve --size=64 --variant=$variant --backend=serial --json "${quick[@]}"

@@ -553,11 +553,23 @@ def path(command):
     assert "'shortest' is not a path" in refused, refused
 
 
+def tolerance(command):
+    given, not_given = (row(command, *more) for more in (("--tolerance=0.25",), ()))
+    is_equal([given["tolerance"], not_given["tolerance"], not_given["bound"]], [0.25, None, None], "tolerance")
+    assert 0 < given["bound"] < 0.25, given["bound"]
+    refused = Run([*quick(command), "--tolerance=1e-30"]).must(2).err
+    least = float(re.search("a tolerance of 1e-30 is less than .*; expected at least (.*)", refused).group(1))
+    assert 1 <= least / row(command, f"--tolerance={least}")["bound"] < 1.2, f"{least} is not the bound"
+    for wrong in ("-1e-6", "nan", "1.5", "much"):
+        refused = Run([*quick(command), f"--tolerance={wrong}"]).must(2).err
+        assert "--tolerance" in refused and refused.count("\n") == 1, refused
+
+
 EFFECTS = {
     "backend": backend, "trace": trace, "variant": variant, "size": size, "block": block, "dtype": dtype,
     "repeat": repeat, "warmup": warmup, "min-time": min_time, "until": until, "flush": flush, "seed": seed, "pageable": pageable,
     "wrong-timing": wrong_timing, "check": check, "json": as_json, "csv": as_csv, "output": output,
-    "max-memory": max_memory, "max-time": max_time, "function": function, "ranks": ranks, "path": path, "show": show, "wide": wide, "columns": columns, "quiet": quiet, "help": as_help, "usage": usage, "version": version,
+    "max-memory": max_memory, "max-time": max_time, "function": function, "ranks": ranks, "path": path, "show": show, "tolerance": tolerance, "wide": wide, "columns": columns, "quiet": quiet, "help": as_help, "usage": usage, "version": version,
 }
 ALWAYS = ("quiet", "help", "usage", "version")
 SELDOM = ("usage", "path", "until", "flush", "max-time")  # in the long help alone

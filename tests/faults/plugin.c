@@ -213,11 +213,11 @@ static fl_status ask_library(void *device, char *why, size_t size)
 
 static const fl_row rows[] = {
 #ifdef FAULT_LIBRARY
-    {FL_OP_CONVOLVE, "library", FLOATS, "by a library", plan, run_naive, NULL, false, ask_library},
+    {FL_OP_CONVOLVE, "library", FLOATS, "by a library", plan, run_naive, NULL, false, ask_library, NULL},
 #endif
-    {FL_OP_CONVOLVE, "naive", FLOATS, "the textbook loop" FAULT_TEXT, plan, run_naive, NULL, false, NULL},
-    {FL_OP_CONVOLVE, "reference", FLOATS, "the oracle", plan, run_reference, NULL, false, NULL},
-    {FL_OP_CONVERT, "naive", FLOATS, "conversion", plan, run_convert, NULL, false, NULL},
+    {FL_OP_CONVOLVE, "naive", FLOATS, "the textbook loop" FAULT_TEXT, plan, run_naive, NULL, false, NULL, NULL},
+    {FL_OP_CONVOLVE, "reference", FLOATS, "the oracle", plan, run_reference, NULL, false, NULL, NULL},
+    {FL_OP_CONVERT, "naive", FLOATS, "conversion", plan, run_convert, NULL, false, NULL, NULL},
 };
 
 /* ------------------------------------------------------------------------------------------------------ device ---- */

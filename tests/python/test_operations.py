@@ -165,6 +165,49 @@ def test_convolve(device, mode):
             assert found.shape == of_numpy.shape and np.abs(found.numpy() - of_numpy).max() <= bound
 
 
+def scales(kind, shape):
+    """Numbers of 0..1; one of 10^6 among them; a half of them 10^6 times as large; one that no sum of mode valid contains, whose weight is 0."""
+    random = np.random.default_rng(4)
+    image, kernel = random.random(shape).astype(kind), random.random((7,) * len(shape)).astype(kind)
+    yield image, kernel, "full"
+    one, half, unseen, weights = image.copy(), image.copy(), image.copy(), kernel.copy()
+    one[(3,) * len(shape)] = 1e6
+    yield one, kernel, "same"
+    half[: shape[0] // 2] *= 1e6
+    yield half, kernel, "full"
+    unseen.flat[0], weights.flat[-1] = 1e9, 0
+    yield unseen, weights, "valid"
+
+
+@pytest.mark.parametrize("variant", (None, "fft"))
+@pytest.mark.parametrize("kind, tolerance", (("float32", 0.01), ("float64", 1e-10)))
+def test_convolve_with_a_tolerance(device, kind, tolerance, variant):
+    for shape in ((90, 80), (7000,)):
+        name = "convolve" if len(shape) == 2 else "convolve1d"
+        if variant and not any(v.name == variant and kind in v.dtypes and v.usable for v in device.variants(name)):
+            pytest.skip(f"{name} has no {variant} in {kind} here")
+        for x, k, mode in scales(kind, shape):
+            expected = scipy.signal.convolve(x.astype(np.longdouble), k.astype(np.longdouble), mode, method="direct")
+            found = flynn.convolve(device.array(x), device.array(k), mode, variant=variant, tolerance=tolerance).numpy()
+            assert abs(found - expected).max() <= tolerance * abs(expected).max(), (shape, mode)
+
+
+def test_a_tolerance_is_refused_below_what_is_reached(device):
+    a, b = device.array(np.ones((20, 20), np.float32)), device.array(np.ones((3, 4), np.float32))
+    for wrong in (-1e-3, 1.5, np.nan, "1e-6"):
+        with pytest.raises(flynn.ArgumentError, match="tolerance is "):
+            flynn.convolve2d(a, b, tolerance=wrong)
+    with pytest.raises(flynn.ArgumentError, match="convolve: a tolerance of 1e-07 is less than tiled on .* reaches here in f32; expected at least 2.7e-06"):
+        flynn.convolve2d(a, b, variant="tiled", tolerance=1e-7)
+    with pytest.raises(flynn.ArgumentError, match="svd: randomized on .* takes no tolerance: nothing bounds its error"):
+        flynn.svd(a, 3, variant="randomized", tolerance=0.5)
+    with pytest.raises(flynn.ArgumentError, match="matmul: a tolerance of 1e-09 is less than .* expected at least 1.3e-06"):
+        flynn.matmul(a, a, tolerance=1e-9)
+    u, s, vt = flynn.svd(a, tolerance=1e-4)
+    equal_to = flynn.reconstruct(u, s, vt, tolerance=1e-4).numpy()
+    assert np.linalg.norm(equal_to - a.numpy()) <= 3e-4 * 20
+
+
 def test_convolve_of_no_elements(device):
     equal(flynn.convolve2d(device.zeros((0, 3)), device.zeros((1, 2)), "same"), np.zeros((0, 3)))
     with pytest.raises(flynn.ArgumentError, match="signal has no elements"):

@@ -125,7 +125,8 @@ FL_API fl_status fl_group_move(fl_group *group, fl_device *device, const fl_rows
 /* out = all ranks' `image`, convolved with `kernel` as fl_convolve does, of which this rank gets its share of rows.
  * image: this rank's share of rows; kernel: the same array on every rank; out: this rank's share of the rows of
  * fl_convolve_shape. In `naive` each element has the bits that fl_convolve gives; other variants may sum in another
- * order at the edges of shares, within the same bound. `run` and `timing` as for fl_group_sort; the bytes of `run`'s
+ * order at the edges of shares, within the same bound. run->tolerance is kept for what a rank computes in one piece,
+ * and so for the whole. `run` and `timing` as for fl_group_sort; the bytes of `run`'s
  * timing are the interior's.
  *
  * A rank needs rows of others on both sides (the halo). It queues the rows of the result that need none (the interior),
@@ -201,7 +202,8 @@ FL_API fl_status fl_group_primes(fl_group *group, fl_device *device, int64_t upt
 /* The leading k singular values of all ranks' `a`, by the randomized variant of fl_svd. a: this rank's share of the
  * rows of m x n; u: its share of the rows of m x k; s (k) and vt (k x n) are the same on every rank; all f32 or all
  * f64, with 1 <= k <= min(m, n). The same seed gives the same result for the same number of ranks and the same devices.
- * run->variant: NULL, auto or randomized, else FL_E_UNSUPPORTED. FL_E_ARGUMENT: an element of `a` is not finite; other
+ * run->variant: NULL, auto or randomized, else FL_E_UNSUPPORTED. FL_E_ARGUMENT: an element of `a` is not finite, or
+ * run->tolerance is not 0; other
  * errors as fl_svd. `timing` may be NULL.
  *
  * A rank has its rows of a, and of three matrices as long with k + 10 columns. Besides, each rank has some of n x (k +

@@ -384,19 +384,28 @@ typedef struct fl_timing {
     int registers;       /* of a thread */
     int64_t local_bytes; /* of a thread: spilled registers and arrays in memory */
     double occupancy;    /* resident threads of a multiprocessor with that block, divided by its maximum */
-    double reserved[8];  /* 0 */
+    double bound;        /* the least tolerance that this variant takes for these arguments; 0: the call had none */
+    double reserved[7];  /* 0 */
 } fl_timing;
 
 struct fl_count;
 
 /* How to run one operation. NULL, or all fields 0: variant "auto", queued in the default stream. FL_E_UNSUPPORTED: a
- * reserved field is not 0, and this library has no meaning for it. */
+ * reserved field is not 0, and this library has no meaning for it.
+ *
+ * `tolerance` is the error that the caller accepts, relative to the largest magnitude in the result (fl_svd,
+ * fl_reconstruct: to its Frobenius norm). Each element is then within tolerance times that, or, where this is less
+ * because terms cancel, within the error that the operation states without a tolerance. auto takes the fastest variant
+ * of which that is known. 0: the error that the operation states. Each variant has a least tolerance (fl_timing.bound),
+ * its error where no terms cancel. FL_E_ARGUMENT: the tolerance is negative, above 1 or NaN, or less than the variant
+ * takes; the message says what it takes. A variant whose error nothing bounds takes none: fl_map, fl_kernel_launch,
+ * fl_multiply_add, and fl_svd by random vectors. docs/accuracy.md has the bounds. */
 typedef struct fl_run {
     const char *variant;    /* NULL: "auto", the best for this call */
     int block[3];           /* x, y, z; 0: the variant chooses */
     fl_stream *stream;      /* NULL: the device's default stream */
     fl_timing *timing;      /* if not NULL, the call waits and fills it */
-    double tolerance;       /* reserved for the error that the caller accepts */
+    double tolerance;       /* the error that the caller accepts, above; 0: the operation's own */
     struct fl_count *count; /* reserved for what an emulated GPU counts */
     void *reserved[4];
 } fl_run;
@@ -424,10 +433,11 @@ FL_API fl_status fl_convolve_shape(const int64_t *image, const int64_t *kernel, 
  * naive has them. For large kernels in f32, auto of a GPU waits until the stream has tested the rank. Error of every
  * variant but fft: at most (elements of the kernel + 32) units of rounding of the same
  * sum over absolute values. fft may add 20 (log2 N + 2) u |s| |k| to that, with the u, and for the reasons, of
- * fl_convolve1d: |k| is the sum of the kernel's absolute values, |s| the largest root of the sum of squares of a tile
- * of N elements of the image, and N the product of max(512, 4 times the kernel's elements) of both dimensions. auto
- * does not use it. Queued. FL_E_ARGUMENT, FL_E_WRONG_DEVICE, FL_E_UNKNOWN (variant), FL_E_UNSUPPORTED, FL_E_LIMIT,
- * FL_E_MEMORY. */
+ * fl_convolve1d: |k| is the root of the sum of the kernel's squares, |s| the largest one of a tile of N elements of the
+ * image, and N the product of max(512, 4 times the kernel's elements) of both dimensions. auto uses it with a tolerance
+ * alone, which fft and fft-wide keep for all data: a tile of which those norms do not show it is summed directly, when
+ * the largest magnitude of the others is known. Queued. FL_E_ARGUMENT, FL_E_WRONG_DEVICE, FL_E_UNKNOWN (variant),
+ * FL_E_UNSUPPORTED, FL_E_LIMIT, FL_E_MEMORY. */
 FL_API fl_status fl_convolve(fl_device *device, const fl_array *image, const fl_array *kernel, fl_mode mode,
                              fl_array *out, const fl_run *run);
 /* A window of the result of mode full, which is not computed as a whole: out[i, j] is its element [i + origin[0],
@@ -446,17 +456,16 @@ FL_API fl_status fl_convolve1d_shape(int64_t signal, int64_t kernel, fl_mode mod
  * signal, kernel: 1-D, any dtype, at least one element, which numpy.convolve also asks for. out: 1-D, of
  * fl_dtype_float_result's dtype and fl_convolve1d_shape's length, no memory shared with the inputs. Variants: naive,
  * tiled; fft, by a library's FFT (cuFFT, hipFFT, FFTW), whose error is relative to the largest sums and not to each:
- * auto does not use it; in f32 fft-wide, fft in f64 with small sums computed directly, which auto uses for long
- * kernels; and reference, the oracle, which is slow and which only `serial` has. Error of the others: at most (elements
- * of the shorter input + 16) units of rounding of the same sum over absolute values. fft may add, with u a unit of
- * rounding, 20 (log2 N + 2) u |s| |k|, where N = max(65536, 16 times the elements of the shorter input) is the longest
- * transformed block, |k| the sum of the shorter input's absolute values, and |s| the largest root of the sum of squares
- * of N successive elements of the longer input. (Higham, "Accuracy and Stability of Numerical Algorithms", 2nd ed.,
+ * auto uses it with a tolerance alone, as fl_convolve; in f32 fft-wide, fft in f64 with small sums computed directly,
+ * which auto uses for long kernels; and reference, the oracle, which is slow and which only `serial` has. Error of the
+ * others: at most (elements of the shorter input + 16) units of rounding of the same sum over absolute values. fft may
+ * add, with u a unit of rounding, 20 (log2 N + 2) u |s| |k|, where N = max(65536, 16 times the elements of the shorter
+ * input) is the longest transformed block, |k| the root of the sum of the shorter input's squares, and |s| the largest
+ * one of N successive elements of the longer input. (Higham, "Accuracy and Stability of Numerical Algorithms", 2nd ed.,
  * theorem 24.2: with good twiddle factors the error of an FFT of N elements is below 6.7 u log2 N times the root of the
  * sum of their squares. A convolution has three FFTs in sequence, a further step between complex and real transforms,
- * and a product that adds 6 u. The bound takes one element's error as large as the root of the sum of all squared
- * errors, so the usual error is much smaller.) Queued. FL_E_ARGUMENT, FL_E_WRONG_DEVICE, FL_E_UNKNOWN (variant),
- * FL_E_UNSUPPORTED, FL_E_LIMIT, FL_E_MEMORY. */
+ * and a product that adds 6 u; docs/accuracy.md shows why the norms are these.) Queued. FL_E_ARGUMENT,
+ * FL_E_WRONG_DEVICE, FL_E_UNKNOWN (variant), FL_E_UNSUPPORTED, FL_E_LIMIT, FL_E_MEMORY. */
 FL_API fl_status fl_convolve1d(fl_device *device, const fl_array *signal, const fl_array *kernel, fl_mode mode,
                                fl_array *out, const fl_run *run);
 /* A window of the result of mode full, which is not computed as a whole: out[i] is its element i + origin. out: 1-D, of

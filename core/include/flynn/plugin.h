@@ -21,7 +21,7 @@
  *   5: fl_device_info.max_grid_threads.
  *   6: fl_device_info.bus_id, fl_primes_args.first.
  *   7: fl_run and fl_timing have reserved members, fl_probe is the last member of fl_backend_info.
- *   8: fl_primes_args.out may have no memory.
+ *   8: fl_primes_args.out may have no memory; fl_launch.tolerance, fl_row.bound, fl_host.bound.
  */
 #ifndef FLYNN_PLUGIN_H
 #define FLYNN_PLUGIN_H
@@ -82,6 +82,8 @@ struct fl_host {
     bool (*cache_keep)(const void *key, size_t size, fl_cache_entry *entry);
     /* Removes the file: code that does not load, or was not written to its end. */
     void (*cache_drop)(fl_cache_entry *entry);
+    /* The least tolerance that a variant of the operation takes for these arguments where its row has no `bound`. */
+    double (*bound)(fl_operation operation, const char *variant, const void *args);
 };
 
 /* A function of the user's, for fl_device_api.compile: C, whose signature core has read; or a kernel in HIP's dialect
@@ -136,6 +138,7 @@ typedef struct fl_launch {
     int64_t shared_bytes;   /* out: of a block */
     double bytes_requested; /* out: by the loads and stores that the row issues */
     double flops;           /* out */
+    double tolerance;       /* in: fl_run.tolerance; core has checked it with fl_row.bound */
 } fl_launch;
 
 typedef struct fl_row {
@@ -158,9 +161,14 @@ typedef struct fl_row {
      * loads it. May be called by several threads at once; fast once the library is loaded, and tried again if it was
      * not. */
     fl_status (*available)(void *device, char *why, size_t size);
+    /* The least tolerance that the variant takes for these arguments (fl_timing.bound); of an "auto" row the least of
+     * the variants that it chooses from. INFINITY: it takes none. NULL: that of the operation's error without a
+     * tolerance: fl_host.bound. A row that is less accurate than the others of its
+     * operation has this function. */
+    double (*bound)(void *device, const void *args);
 } fl_row;
-/* If a plugin has no "auto" row for an operation and dtype, auto is the first row of the table that fits and is
- * available. */
+/* If a plugin has no "auto" row for an operation and dtype, auto is the first row of the table that fits, is available
+ * and takes the call's tolerance. */
 
 /* ---------------------------------------------------------------------------------------------- devices ---- */
 

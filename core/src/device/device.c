@@ -5,6 +5,7 @@
  */
 #include "device.h"
 
+#include "bounds.h"
 #include "cache/entries.h"
 #include "plugins/setting_lock.h"
 #include "status.h"
@@ -18,7 +19,8 @@ const fl_host core_host = {.size = sizeof(fl_host),
                            .leave = core_setting_leave,
                            .cache_find = core_cache_find,
                            .cache_keep = core_cache_keep,
-                           .cache_drop = core_cache_drop};
+                           .cache_drop = core_cache_drop,
+                           .bound = core_operation_bound};
 
 /* ---------------------------------------------------------------------------------------------- devices ---- */
 

@@ -2,173 +2,13 @@
 #include "dispatch.h"
 
 #include "array.h"
-#include "plugins/spelling.h"
+#include "bounds.h"
 #include "status.h"
 #include "trace.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-
-static const char *const operation_names[FL_OP_COUNT] = {
-    [FL_OP_CONVERT] = "convert",
-    [FL_OP_CONVOLVE] = "convolve",
-    [FL_OP_CONVOLVE1D] = "convolve1d",
-    [FL_OP_SORT] = "sort",
-    [FL_OP_SELECT] = "select",
-    [FL_OP_PRIMES] = "primes",
-    [FL_OP_INCREMENT] = "increment",
-    [FL_OP_SQRT] = "sqrt",
-    [FL_OP_MAXIMUM] = "maximum",
-    [FL_OP_LOG_OF_SUM] = "log_of_sum",
-    [FL_OP_ALLCLOSE] = "allclose",
-    [FL_OP_RECONSTRUCT] = "reconstruct",
-    [FL_OP_SVD] = "svd",
-    [FL_OP_COPY] = "copy",
-    [FL_OP_MULTIPLY_ADD] = "multiply_add",
-    [FL_OP_MAP] = "map",
-    [FL_OP_KERNEL] = "kernel",
-    [FL_OP_MERGE] = "merge",
-    [FL_OP_SEARCH_SORTED] = "search_sorted",
-    [FL_OP_QR] = "qr",
-    [FL_OP_REDUCE] = "reduce",
-    [FL_OP_SCAN] = "scan",
-    [FL_OP_HISTOGRAM] = "histogram",
-    [FL_OP_TRANSPOSE] = "transpose",
-    [FL_OP_MATMUL] = "matmul",
-};
-
-const char *core_operation_name(fl_operation operation)
-{
-    return (unsigned)operation < FL_OP_COUNT ? operation_names[operation] : "?";
-}
-
-size_t fl_variant_count(const fl_device *device)
-{
-    return device ? device->plugin.row_count : 0;
-}
-
-/* fl_variant_get for the variants of one device. */
-static fl_status get(const fl_device *device, size_t i, fl_variant_info *info)
-{
-    const fl_row *row;
-
-    if (!device || !info)
-        return core_fail(FL_E_ARGUMENT, "fl_variant_get: %s is NULL", device ? "info" : "device");
-    if (i >= device->plugin.row_count)
-        return core_fail(FL_E_ARGUMENT, "fl_variant_get: i is %zu; expected less than %zu", i,
-                         device->plugin.row_count);
-    row = &device->plugin.rows[i];
-    *info = (fl_variant_info){core_operation_name(row->operation), row->variant, row->dtypes, row->summary,
-                              row->restricted};
-    return FL_OK;
-}
-
-fl_status fl_variant_get_sized(const fl_device *device, size_t i, fl_variant_info *info, size_t size)
-{
-    fl_variant_info found;
-    fl_status status = get(device, i, info ? &found : NULL);
-
-    return status == FL_OK ? core_give(info, size, &found, sizeof found) : status;
-}
-
-/* --------------------------------------------------------------------------------- choosing the variant ---- */
-
-/* The variant of a call that names none: known by its address. */
-static const char automatic[] = "auto";
-
-static bool is(const fl_row *row, const char *variant)
-{
-    return strcmp(row->variant, variant) == 0;
-}
-
-/* The error when no row fits: the device does not have the operation, the variant or the dtype. */
-static fl_status no_row(const fl_device *device, const core_step *step, const char *variant)
-{
-    const char *name = core_operation_name(step->operation), *resource = device->plugin.info.resource, *variants[32];
-    char suggestion[256];
-    size_t count = 0;
-
-    for (size_t i = 0; i < device->plugin.row_count && count < 32; i++) {
-        const fl_row *row = &device->plugin.rows[i];
-        if (row->operation != step->operation)
-            continue;
-        if (is(row, variant))
-            return core_fail(FL_E_UNSUPPORTED, "%s: %s on %s does not compute in %s", name, variant, resource,
-                             fl_dtype_name(step->dtype));
-        variants[count++] = row->variant;
-    }
-    if (count == 0)
-        return core_fail(FL_E_UNSUPPORTED, "%s: not available on %s", name, resource);
-    if (strcmp(variant, "auto") == 0)
-        return core_fail(FL_E_UNSUPPORTED, "%s: %s does not compute in %s", name, resource, fl_dtype_name(step->dtype));
-    return core_fail(FL_E_UNKNOWN, "%s: '%s' is not a variant on %s%s", name, variant, resource,
-                     core_suggest(suggestion, sizeof suggestion, variant, variants, count));
-}
-
-static bool fits(const fl_row *row, const core_step *step)
-{
-    return row->operation == step->operation && row->dtypes & 1u << step->dtype;
-}
-
-/* Asks the row whether it can run: it may load a library here. */
-static fl_status ask(const fl_device *device, const fl_row *row, char *why, size_t size)
-{
-    *why = '\0';
-    return row->available ? row->available(device->plugin.self, why, size) : FL_OK;
-}
-
-static fl_status require(const fl_device *device, const fl_row *row)
-{
-    char why[512];
-    fl_status status = ask(device, row, why, sizeof why);
-
-    if (status == FL_OK)
-        return FL_OK;
-    return core_fail(status, "%s: %s cannot run on %s: %s", core_operation_name(row->operation), row->variant,
-                     device->plugin.info.resource, why);
-}
-
-/* Finds the first row that is available, for a plugin without an "auto" row: it lists its best row first. */
-static fl_status first_available(const fl_device *device, const core_step *step, const fl_row **found)
-{
-    const core_row_range *range = &device->rows[step->operation];
-    const fl_row *missing = NULL;
-    char why[512];
-
-    for (size_t i = range->first; i < range->end; i++) {
-        const fl_row *row = &device->plugin.rows[i];
-        if (!fits(row, step) || is(row, "reference"))
-            continue;
-        *found = row;
-        if (ask(device, row, why, sizeof why) == FL_OK)
-            return FL_OK;
-        missing = missing ? missing : row;
-    }
-    return missing ? require(device, missing) : no_row(device, step, "auto");
-}
-
-static fl_status find_row(const fl_device *device, const core_step *step, const char *variant, const fl_row **found)
-{
-    const core_row_range *range = &device->rows[step->operation];
-
-    if (variant == automatic && (*found = device->automatic[step->operation][step->dtype]) != NULL)
-        return FL_OK;
-    for (size_t i = range->first; i < range->end; i++) {
-        *found = &device->plugin.rows[i];
-        if (fits(*found, step) && is(*found, variant))
-            return require(device, *found);
-    }
-    return strcmp(variant, "auto") == 0 ? first_available(device, step, found) : no_row(device, step, variant);
-}
-
-fl_status fl_variant_ready(const fl_device *device, size_t i)
-{
-    fl_variant_info info;
-    fl_status status = get(device, i, &info);
-
-    return status == FL_OK ? require(device, &device->plugin.rows[i]) : status;
-}
 
 /* ------------------------------------------------------------------------------------------- the launch ---- */
 
@@ -220,14 +60,13 @@ static fl_status check_limits(const char *name, const fl_device_info *info, cons
 
 /* --------------------------------------------------------------------------------------------- the call ---- */
 
-/* Checks that the fields that only later versions give a meaning to are 0. */
-static fl_status check_reserved(const char *name, const fl_run *run)
+/* Checks the tolerance, and that the fields that only later versions give a meaning to are 0. */
+static fl_status check_run(const char *name, const fl_run *run)
 {
     static const char none[sizeof run->reserved];
 
-    if (run->tolerance != 0)
-        return core_fail(FL_E_UNSUPPORTED, "%s: run->tolerance is %g; expected 0: no variant takes one yet", name,
-                         run->tolerance);
+    if (!(run->tolerance >= 0 && run->tolerance <= 1))
+        return core_fail(FL_E_ARGUMENT, "%s: run->tolerance is %g; expected 0 to 1", name, run->tolerance);
     if (run->count)
         return core_fail(FL_E_UNSUPPORTED, "%s: run->count is not NULL: no backend counts yet", name);
     if (memcmp(run->reserved, none, sizeof none) != 0)
@@ -243,7 +82,7 @@ fl_status core_call_begin(core_call *call, const char *name, fl_device *device, 
 
     call->device = device;
     call->run = run ? run : &defaults;
-    status = check_reserved(name, call->run);
+    status = check_run(name, call->run);
     if (status == FL_OK)
         status = core_stream_of(name, device, call->run->stream, &call->stream);
     if (status == FL_OK && device->plugin.api->prepare_thread)
@@ -269,6 +108,7 @@ static void fill_timing(fl_timing *timing, const char *variant, const fl_launch 
     timing->shared_bytes = launch->shared_bytes;
     timing->bytes_requested = launch->bytes_requested;
     timing->flops = launch->flops;
+    timing->bound = 0;
     memset(timing->reserved, 0, sizeof timing->reserved);
 }
 
@@ -277,9 +117,12 @@ static fl_status plan(const core_call *call, const core_step *step, const char *
                       fl_launch *launch)
 {
     const char *name = core_operation_name(step->operation);
-    fl_status status = find_row(call->device, step, variant, row);
+    const double tolerance = call->run->tolerance;
+    fl_status status = core_find_row(call->device, step, variant, tolerance, row);
 
-    *launch = (fl_launch){0};
+    *launch = (fl_launch){.tolerance = tolerance};
+    if (status == FL_OK)
+        status = core_check_tolerance(call->device, step, *row, tolerance);
     if (status == FL_OK)
         status = take_block(name, call->run, launch);
     if (status != FL_OK)
@@ -308,7 +151,7 @@ static fl_status run(core_call *call, const core_step *step, const fl_row *row, 
 
 fl_status core_call_step(core_call *call, const core_step *step, double bytes)
 {
-    const char *variant = call->run->variant ? call->run->variant : automatic;
+    const char *variant = call->run->variant ? call->run->variant : core_automatic;
     const fl_row *row;
     fl_launch launch;
     fl_status status = plan(call, step, variant, &row, &launch);
@@ -324,9 +167,9 @@ fl_status core_call_step(core_call *call, const core_step *step, double bytes)
 
 fl_status core_call_nothing(core_call *call, const core_step *step)
 {
-    const char *variant = call->run->variant ? call->run->variant : automatic;
+    const char *variant = call->run->variant ? call->run->variant : core_automatic;
     const fl_row *row;
-    fl_status status = find_row(call->device, step, variant, &row);
+    fl_status status = core_find_row(call->device, step, variant, 0, &row);
 
     if (status == FL_OK && call->run->timing)
         *call->run->timing = (fl_timing){.variant = row->variant};
@@ -355,7 +198,7 @@ fl_status core_call_convert(core_call *call, fl_buffer *buffer, fl_dtype dtype)
     args.out.dtype = dtype;
     status = core_pool_take(&call->context, bytes, &args.out.data);
     if (status == FL_OK)
-        status = find_row(call->device, &step, automatic, &row);
+        status = core_find_row(call->device, &step, core_automatic, 0, &row);
     if (status != FL_OK)
         return status;
     launch = (fl_launch){0};
@@ -374,6 +217,8 @@ static void fill_choice(core_call *call, const core_step *step)
 
     if (plan(call, step, timing->variant, &row, &launch) == FL_OK && row->chosen)
         fill_timing(timing, row->chosen(&call->context, step->args, &launch), &launch);
+    if (call->run->tolerance > 0 && core_find_row(call->device, step, timing->variant, 0, &row) == FL_OK)
+        timing->bound = core_bound(call->device->plugin.self, row, step->args);
 }
 
 /* The properties of the last kernel. If its block differs from the launch's, it is a helper kernel before or after the
@@ -470,7 +315,7 @@ fl_status core_call_end_counted(core_call *call, const core_step *last, fl_statu
 
 fl_status core_call_no_elements(const char *name, const fl_run *run)
 {
-    fl_status status = run ? check_reserved(name, run) : FL_OK;
+    fl_status status = run ? check_run(name, run) : FL_OK;
 
     if (status == FL_OK && run && run->timing)
         *run->timing = (fl_timing){.variant = "auto"};

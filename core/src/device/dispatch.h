@@ -4,17 +4,8 @@
 #ifndef FLYNN_CORE_DISPATCH_H
 #define FLYNN_CORE_DISPATCH_H
 
+#include "choose.h"
 #include "stream.h"
-
-/* One row to run, its arguments checked. */
-typedef struct core_step {
-    fl_operation operation;
-    fl_dtype dtype;   /* it computes in */
-    const void *args; /* the operation's struct */
-} core_step;
-
-/* "convolve"; never NULL. */
-const char *core_operation_name(fl_operation operation);
 
 /* A running call. Its stream is locked, so that no other thread queues work between its steps. */
 typedef struct core_call {

@@ -53,7 +53,8 @@ struct sums sums_create(const struct matrix *signal, const struct matrix *kernel
     sums.signal_norm = sqrt(sums.signal_norm);
     for (int64_t i = 0; i < shorter; i++)
         if (isfinite(matrix_get(other, 0, i)))
-            sums.kernel_sum += fabs(matrix_get(other, 0, i));
+            sums.kernel_norm += matrix_get(other, 0, i) * matrix_get(other, 0, i);
+    sums.kernel_norm = sqrt(sums.kernel_norm);
     return sums;
 }
 
@@ -63,10 +64,10 @@ void sums_free(struct sums *sums)
 }
 
 /* Blocks of at most N elements; flynn.h says how this follows from Higham's theorem 24.2. */
-double fft_bound(fl_dtype dtype, int64_t taps, double signal_norm, double kernel_sum)
+double fft_bound(fl_dtype dtype, int64_t taps, double signal_norm, double kernel_norm)
 {
     double length = fmax(65536, 16 * (double)taps), epsilon = dtype == FL_F32 ? FLT_EPSILON : DBL_EPSILON;
-    return 10 * (log2(length) + 2) * epsilon * signal_norm * kernel_sum;
+    return 10 * (log2(length) + 2) * epsilon * signal_norm * kernel_norm;
 }
 
 /* A sum of n products in any order is wrong by at most n units of rounding of the sum over absolute values (Higham,
@@ -81,7 +82,7 @@ static bool element_near(const struct sums *sums, int64_t i, fl_dtype dtype, boo
     if (isinf(wanted))
         return got == wanted;
     if (fft)
-        bound += fft_bound(dtype, sums->terms, sums->signal_norm, sums->kernel_sum);
+        bound += fft_bound(dtype, sums->terms, sums->signal_norm, sums->kernel_norm);
     return fabs(got - wanted) <= bound;
 }
 

@@ -14,14 +14,14 @@ struct sums {
     double *value;
     double *magnitude;  /* the same sum over absolute values */
     double signal_norm; /* of the longer one, the root of the sum of squares */
-    double kernel_sum;  /* of the shorter one, over absolute values */
+    double kernel_norm; /* of the shorter one */
 };
 
 struct sums sums_create(const struct matrix *signal, const struct matrix *kernel, fl_mode mode);
 void sums_free(struct sums *sums);
 
 /* What flynn.h grants fft for a kernel of that many taps. */
-double fft_bound(fl_dtype dtype, int64_t taps, double signal_norm, double kernel_sum);
+double fft_bound(fl_dtype dtype, int64_t taps, double signal_norm, double kernel_norm);
 
 /* Fails the test unless each element is within its bound. */
 void sums_expect(const struct sums *sums, const struct matrix *got, bool fft, const char *what, ...)

@@ -181,10 +181,7 @@ static double part_of_fft(const struct exact *e, const struct matrix *signal, co
                           double got)
 {
     struct exact whole = *e;
-    long double sum = 0;
-    for (int64_t i = 0; i < kernel->shape[0] * kernel->shape[1]; i++)
-        sum += fabsl((long double)matrix_get(kernel, 0, i));
-    whole.magnitude = (long double)norm(signal) * sum;
+    whole.magnitude = (long double)norm(signal) * (long double)norm(kernel);
     return part_of(&whole, signal->dtype, 20 * (log2(n) + 2), 0, got);
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * What a later version of fl_run gives a meaning to must be 0: no operation ignores it, also where it has nothing to
- * do.
+ * What a later version of fl_run gives a meaning to must be 0, and a tolerance from 0 to 1: no operation ignores them,
+ * also where it has nothing to do.
  */
 #include "calls.h"
 
@@ -14,17 +14,19 @@ static int something;
 static const struct {
     fl_run with;
     const char *says;
+    fl_status status;
 } later[] = {
-    {{.tolerance = 1e-3}, "run->tolerance is 0.001"},
-    {{.tolerance = NAN}, "run->tolerance is "},
-    {{.count = (struct fl_count *)&something}, "run->count"},
-    {{.reserved = {&something}}, "run->reserved"},
-    {{.reserved = {NULL, NULL, NULL, &something}}, "run->reserved"},
+    {{.tolerance = -1e-3}, "run->tolerance is -0.001; expected 0 to 1", FL_E_ARGUMENT},
+    {{.tolerance = 1.5}, "run->tolerance is 1.5", FL_E_ARGUMENT},
+    {{.tolerance = NAN}, "run->tolerance is ", FL_E_ARGUMENT},
+    {{.count = (struct fl_count *)&something}, "run->count", FL_E_UNSUPPORTED},
+    {{.reserved = {&something}}, "run->reserved", FL_E_UNSUPPORTED},
+    {{.reserved = {NULL, NULL, NULL, &something}}, "run->reserved", FL_E_UNSUPPORTED},
 };
 
 static void expect_refused(fl_status status, size_t i, const char *text)
 {
-    cr_expect(status == FL_E_UNSUPPORTED && strstr(fl_last_error(), later[i].says), "%s: %s, '%s'; expected '%s'", text,
+    cr_expect(status == later[i].status && strstr(fl_last_error(), later[i].says), "%s: %s, '%s'; expected '%s'", text,
               fl_status_name(status), fl_last_error(), later[i].says);
 }
 
@@ -107,14 +109,14 @@ static void expect_timed(fl_status status, const fl_run *run, const char *text)
 {
     fl_timing *timing = run->timing;
     cr_expect(status == FL_OK && timing->variant && timing->kernel_s >= 0 && timing->kernel_s < 1 &&
-                  timing->reserved[7] == 0,
+                  timing->reserved[6] == 0,
               "%s: %s, variant %s, %g s", text, fl_status_name(status), timing->variant ? timing->variant : "none",
               timing->kernel_s);
-    *timing = (fl_timing){.kernel_s = -1, .reserved[7] = 1};
+    *timing = (fl_timing){.kernel_s = -1, .reserved[6] = 1};
 }
 
 ON_EVERY_BACKEND(reserved, timing_is_filled_without_elements)
 {
-    fl_timing timing = {.kernel_s = -1, .reserved[7] = 1};
+    fl_timing timing = {.kernel_s = -1, .reserved[6] = 1};
     call_without_elements(on->resource, &(fl_run){.timing = &timing}, expect_timed);
 }
