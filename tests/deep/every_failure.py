@@ -209,9 +209,9 @@ class Run:
 BUSY = re.compile("again on a quiet machine")
 WRITTEN = re.compile(r"^flynn \S+: \S+ is written: ")  # a note on what was there before the failure
 BUSY_ROW = re.compile(r"^~: [^\n]*measure again on a quiet machine[^\n]*\n|^no (?=best of [^\n]*: every row is noisy)", re.MULTILINE)
-# Sentences above and laws below a table, which follow from the times, as does what --max-time leaves out; the note on a document
-# that was written is left out below one on noisy rows, which names it, too.
-OF_TIMES = re.compile("fastest|no clear winner|noisy, and not ranked| is not the kernel: |^(strong|weak) scaling: |^stopped by --max-time; "
+# Sentences above and laws below a table, which follow from the times, as do what --max-time leaves out and what is said of columns,
+# one of which noisy rows lack; the note on a document that was written is left out below one on noisy rows, which names it, too.
+OF_TIMES = re.compile("fastest|no clear winner|^with the copies it is|^speed-up, with copies: |noisy, and not ranked| is not the kernel: |^(strong|weak) scaling: |^stopped by --max-time; "
                       f"|{WRITTEN.pattern}")
 
 
