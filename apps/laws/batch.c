@@ -77,7 +77,9 @@ static bool run_once(const laws_batch *what, int64_t workers, int images, progre
     }
     child_must(&r, "batch");
     if (row_number(run, "dropped") > 0)
-        fail(EXIT_BROKEN, "--max-time: not even the first batch ended within %g s", what->common->max_time_s);
+        fail(EXIT_BROKEN,
+             "--max-time: not even the first batch ended within %g s; give it more time, or a smaller input",
+             what->common->max_time_s);
     *seconds = seconds_of(run, r.exit_code);
     if (*first)
         json_decref(r.document);
