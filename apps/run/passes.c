@@ -220,13 +220,12 @@ static fl_status begin(void *user, fl_stream *stream)
 
 static fl_status run_operation(const work *w, const fl_run *given)
 {
-    const exercise *e = w->exercise;
     fl_run run = *given;
 
     run.variant = w->what.variant;
-    run.tolerance = e->common.tolerance;
+    run.tolerance = w->exercise->common.tolerance;
     memcpy(run.block, w->what.block, sizeof run.block);
-    return e->kind->steps.call(e, w->what.on->device, w->inputs, w->outputs, &run);
+    return w->exercise->kind->steps.call(w->exercise, w->what.on->device, w->inputs, w->outputs, &run);
 }
 
 /* A block that was the best for one input may be more than the device has room for with another of the same size: then

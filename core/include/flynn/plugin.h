@@ -162,9 +162,8 @@ typedef struct fl_row {
      * not. */
     fl_status (*available)(void *device, char *why, size_t size);
     /* The least tolerance that the variant takes for these arguments (fl_timing.bound); of an "auto" row the least of
-     * the variants that it chooses from. INFINITY: it takes none. NULL: that of the operation's error without a
-     * tolerance: fl_host.bound. A row that is less accurate than the others of its
-     * operation has this function. */
+     * the variants that it chooses from. INFINITY: it takes none. NULL: fl_host.bound. A row that is less accurate than
+     * the others of its operation has this function. */
     double (*bound)(void *device, const void *args);
 } fl_row;
 /* If a plugin has no "auto" row for an operation and dtype, auto is the first row of the table that fits, is available
