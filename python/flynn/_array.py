@@ -403,7 +403,8 @@ class Array:
 
     @property
     def T(self) -> NoReturn:
-        raise TypeError("an array's rows lie one after the other; flynn.transpose(a) is a copy with rows and columns exchanged")
+        raise ArgumentError("an array's rows lie one after the other; flynn.transpose(a) is a copy with rows and columns exchanged, as is "
+                            "numpy.ascontiguousarray(x.T) of NumPy's")
 
     # ------------------------------------------------------------------------------------------------ exchange ----
 

@@ -169,17 +169,22 @@ class RawKernel:
 
     source: the text; name: of the kernel (None: the last one); defines: macros, {"TILE": 16}. On a GPU a launch runs in this process. On the emulation
     (hip-cpu) it runs in a child process, which looks at each access and is ended after `limit_s` seconds: a race, an access beyond an array, a division by
-    zero or an endless loop is a DeviceError, and this process lives on. unchecked: an emulation's launches run in this process, too.
+    zero or an endless loop is a DeviceError, and this process lives on. unchecked: an emulation's launches run in this process, too. UnknownError: no kernel
+    has the name; SourceError: the text has none, or cannot be read.
     """
 
     def __init__(self, source: str, name: Optional[str] = None, defines: Optional[Mapping[str, Any]] = None, limit_s: float = 10, unchecked: bool = False):
         self.source, self.name, self.limit_s, self.unchecked = source, name, real("limit_s", limit_s), unchecked
+        if not 0 < self.limit_s <= 10 ** 6:
+            raise ArgumentError(f"limit_s is {limit_s!r}; expected seconds above 0, up to 1000000")
         self.defines = {str(key): value for key, value in (defines or {}).items()}
         self._kernels: Dict[Device, int] = {}
         log = ctypes.create_string_buffer(LOG)
         info = _c.fl_kernel_info()
         status = _c.fl_kernel_read_sized(text("source", source), b"kernel.hip", None if name is None else text("name", name), log, LOG, ctypes.byref(info),
                                          ctypes.sizeof(info))
+        if status == _c.FL_E_SOURCE and name is not None and name not in re.findall(r"\w+", source):
+            status = _c.FL_E_UNKNOWN
         if status:
             fail(status, log.value)
         self.name = info.name.decode()
@@ -246,7 +251,7 @@ class RawKernel:
             return array
         if hasattr(value, "shape") and not isinstance(value, np.generic):
             raise ArgumentError(f"{name} is an array; expected a number")
-        return real(name, value) if dtype.kind == "f" else integer(name, value)
+        return real(name, value) if dtype.kind == "f" else integer(name, value, int(np.iinfo(dtype).min), int(np.iinfo(dtype).max))
 
     @staticmethod
     def _wrong_dtype(name: str, found: np.dtype[Any], expected: np.dtype[Any]) -> NoReturn:
@@ -287,10 +292,10 @@ class RawKernel:
             for i, value in enumerate(values):
                 if isinstance(value, Array):
                     np.save(os.path.join(folder, f"{i}.npy"), value.numpy())
-            job = {"source": self.source, "name": self.name, "defines": self.defines, "device": on.resource, "grid": grid, "block": block, "shared": shared,
+            job = {"source": self.source, "name": self.name, "defines": self.defines, "device": on.resource, "grid": grid, "block": block, "shared": shared, "limit_s": self.limit_s,
                    "values": [None if isinstance(value, Array) else value for value in values]}
             pathlib.Path(folder, "job.json").write_text(json.dumps(job), encoding="utf-8")
-            done = self._child([sys.executable, "-c", "from flynn._code import serve; serve()", folder], self.limit_s)
+            done = self._child([sys.executable, "-c", "from flynn._code import serve; serve()", folder])
             if done.stdout:
                 print(done.stdout, end="")
             try:
@@ -306,14 +311,19 @@ class RawKernel:
                     check(_c.fl_array_write(value._handle, host.ctypes.data, None))
                     on.wait()
 
-    def _child(self, command: List[str], limit_s: float) -> "subprocess.CompletedProcess[str]":
+    def _child(self, command: List[str]) -> "subprocess.CompletedProcess[str]":
+        """Runs a launch in another process. Its time is limited there, from the launch on: on a busy machine to start and to compile takes longer."""
+        import signal
         import subprocess
         package = str(pathlib.Path(__file__).resolve().parents[1])
         environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, (package, os.environ.get("PYTHONPATH")))), "FLYNN_LIBRARY": _library.LIBRARY._name}
         try:
-            return subprocess.run(command, capture_output=True, text=True, errors="replace", timeout=limit_s, env=environment, stdin=subprocess.DEVNULL)
+            done = subprocess.run(command, capture_output=True, text=True, errors="replace", timeout=self.limit_s + 120, env=environment, stdin=subprocess.DEVNULL)
         except subprocess.TimeoutExpired:
-            raise self._endless(limit_s) from None
+            raise DeviceError(f"the process of the kernel {self.name} did not end within {self.limit_s + 120:g} s") from None
+        if done.returncode == -signal.SIGALRM:
+            raise self._endless(self.limit_s)
+        return done
 
     def _endless(self, limit_s: float) -> DeviceError:
         return DeviceError(f"the kernel {self.name} did not end within {limit_s:g} s; does a loop never end? limit_s=... of flynn.RawKernel waits longer")
@@ -423,8 +433,13 @@ def serve() -> None:
         kernel = RawKernel(job["source"], job["name"], job["defines"])
         values = [on.array(np.load(os.path.join(folder, f"{i}.npy"))) if parameter[2] else value
                   for i, (parameter, value) in enumerate(zip(kernel._parameters, job["values"]))]
+        kernel._compiled(on)
+        import signal
+        signal.signal(signal.SIGALRM, signal.SIG_DFL)  # ends the process
+        signal.setitimer(signal.ITIMER_REAL, job["limit_s"])
         handle = kernel._launch(on, job["grid"], tuple(job["block"]), job["shared"], values, None, watch=True)
         on.wait()
+        signal.setitimer(signal.ITIMER_REAL, 0)
         findings = _c.fl_kernel_found(handle)
         if findings:
             wrong = [one for one in findings.contents.list[:findings.contents.count] if one.kind < _c.FL_FOUND_REMARK]

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """The user's own code: vectorize against NumPy on every device, and kernels, right and wrong, that leave this process alive."""
 import math
+import os
 import pathlib
 import re
 
@@ -352,19 +353,31 @@ def test_a_wrong_kernel_is_an_exception(emulation, name):
     equal(flynn.increment(a), np.arange(1, 1001, dtype="float32"))
 
 
+def test_the_limit_is_that_of_the_launch(emulation, tmp_path, monkeypatch):
+    """A child that takes longer to start, as on a busy machine, is no endless loop."""
+    (tmp_path / "sitecustomize.py").write_text("import time\ntime.sleep(4)\n", encoding="utf-8")
+    monkeypatch.setenv("PYTHONPATH", f"{tmp_path}:{os.environ.get('PYTHONPATH', '')}")
+    a = emulation.array(np.arange(4, dtype="float32"))
+    flynn.RawKernel("__global__ void twice(float *a) { a[threadIdx.x] *= 2; }", limit_s=3)(1, 4, (a,))
+    equal(a, 2 * np.arange(4, dtype="float32"))
+
+
 def test_kernels_that_cannot_be_launched(emulation, device):
     with pytest.raises(flynn.SourceError, match="kernel.hip:"):
         flynn.RawKernel("__global__ void f(int *a) { a[0] = nosuch; }")(1, 1, (emulation.zeros(1, "int32"),))
     with pytest.raises(flynn.Error):
         flynn.RawKernel("int f(int a) { return a; }")
-    with pytest.raises(flynn.Error, match="nosuch"):
-        flynn.RawKernel(VECTOR_ADD, "nosuch")
+    with pytest.raises(flynn.UnknownError, match="no kernel 'vector_ad' is defined here; did you mean 'vector_add'"):
+        flynn.RawKernel(VECTOR_ADD, "vector_ad")
+    for bad in (0, -1, float("nan"), float("inf"), "x", None):
+        with pytest.raises(flynn.ArgumentError, match="limit_s is"):
+            flynn.RawKernel(VECTOR_ADD, limit_s=bad)
     kernel = flynn.RawKernel(VECTOR_ADD)
     a = emulation.zeros(10, "float32")
     right = (a, a, a, 10)
     for grid, block, arguments, words in ((0, 1, right, "grid is 0"), (1, 0, right, "block is 0"), ("a", 1, right, "grid is 'a'"), ((1, 2, 3, 4), 1, right, "grid has 4 numbers"),
                                           (2 ** 32 + 1, 1, right, "grid is 4294967297"), (1, 2 ** 64 + 1, right, "block is"), (1, 1, right[:3], "takes 4 arguments, and 3"),
-                                          (1, 1, a, "in a tuple"), (1, 1, (a, a, a, 2 ** 64 + 1), "size is"), (1, 1, (a, a, a, 1.5), "size is 1.5"), (1, 1, (a, a, 3, 1), "out is 3"),
+                                          (1, 1, a, "in a tuple"), (1, 1, (a, a, a, 2 ** 64 + 1), "size is"), (1, 1, (a, a, a, 2 ** 32 + 1), "size is 4294967297; expected a number from -2147483648 to 2147483647"), (1, 1, (a, a, a, 1.5), "size is 1.5"), (1, 1, (a, a, 3, 1), "out is 3"),
                                           (1, 1, (a, a, a, a), "size is an array"), (1, 1, (a, emulation.zeros(10), a, 10), "b has dtype float64; the kernel's is float32")):
         with pytest.raises(flynn.ArgumentError) as caught:
             kernel(grid, block, arguments)

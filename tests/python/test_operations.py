@@ -382,11 +382,14 @@ def test_four_threads_at_once(device):
 def test_memory_comes_back(device):
     """1,000 calls on 128 KiB each; what stays is far below what they took."""
     x = np.ones(1 << 14)
-    a = device.array(x)
+    a, m, plus = device.array(x), device.array(np.eye(2)), flynn.vectorize("x + 1")
 
     def calls(count):
         for _ in range(count):
             flynn.increment(a)
+            plus(a)
+            flynn.select(a)
+            flynn.svd(m)
             device.array(x)[5:9]
             if device.host_memory:
                 flynn.asarray(x)
