@@ -296,6 +296,7 @@ static cpu_methods CPU_NAME(methods)(const cpu_device *device, const fl_convolve
     m.cost[CPU_DIRECT] = CPU_FFT_SUM * outputs_of(c) * taps_of(c) * (single ? 1 : 2);
     m.bound[CPU_DIRECT] = device->host->bound(FL_OP_CONVOLVE, "tiled", c);
     CPU_NAME(weigh_fft)(c, c->out.dtype, &m.cost[CPU_FFT], &m.bound[CPU_FFT]);
+    m.bound[CPU_FFT] = fmax(m.bound[CPU_FFT], m.bound[CPU_DIRECT]); /* of tiles that are summed directly */
     m.cost[CPU_FFT_WIDE] = INFINITY;
     if (single)
         CPU_NAME(weigh_fft)(c, FL_F64, &m.cost[CPU_FFT_WIDE], &m.bound[CPU_FFT_WIDE]);

@@ -178,11 +178,13 @@ static cpu_methods CPU_NAME(methods)(const cpu_device *device, const fl_convolve
                                     : cpu_fft_cost(fft_elements(c, length), log2_of_block) +
                                           (terms_of(c) < CPU_FFT_LEAST ? DBL_MAX / 4 : 0);
 
+    const double direct = device->host->bound(FL_OP_CONVOLVE1D, "tiled", c); /* also of blocks that are, within fft */
+
     return (cpu_methods){.dtype = c->out.dtype,
                          .cost = {1.5 * CPU_FFT_SUM * terms_of(c) * (single ? 1 : 2), cost * (single ? 0.5 : 1),
                                   single ? cost : INFINITY},
-                         .bound = {device->host->bound(FL_OP_CONVOLVE1D, "tiled", c),
-                                   cpu_fft_bound(log2_of_block, (single ? FLT_EPSILON : DBL_EPSILON) / 2),
+                         .bound = {direct,
+                                   fmax(direct, cpu_fft_bound(log2_of_block, (single ? FLT_EPSILON : DBL_EPSILON) / 2)),
                                    cpu_fft_bound(log2_of_block, DBL_EPSILON / 2) + FLT_EPSILON / 2}};
 }
 

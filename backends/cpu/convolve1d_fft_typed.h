@@ -49,6 +49,30 @@ static void FT(store_block)(const FT(filter) * f, int64_t i, int64_t count, cons
         }
 }
 
+/* Outputs i to `end`, directly. With a tolerance, which may be less than sums in `real` keep, those of fft-wide are in
+ * `work`, for which the block's memory is used. */
+static void FT(sum_outputs)(const FT(filter) * f, int64_t i, int64_t end, work *block)
+{
+    const fl_convolve1d_args *c = f->c;
+    const real *const signal = c->signal.data, *const kernel = c->kernel.data;
+
+    if (sizeof(work) == sizeof(real) || f->found.tolerance == 0) {
+        FN(tile)(c, i, end);
+        return;
+    }
+    memset(block, 0, (size_t)(end - i) * sizeof(work));
+    for (int64_t p = 0; p < c->kernel.shape[0]; p++) {
+        const int64_t x0 = c->origin - p; /* of the signal, less that of the output */
+        const int64_t from = max64(i, -x0), to = min64(end, c->signal.shape[0] - x0);
+        const work tap = kernel[p];
+#pragma omp simd
+        for (int64_t x = from; x < to; x++)
+            block[x - i] += tap * (work)signal[x + x0];
+    }
+    for (int64_t x = i; x < end; x++)
+        ((real *)c->out.data)[x] = (real)block[x - i];
+}
+
 /* Outputs i to i + step. A block that cannot be transformed is summed directly; one of zeros has sums of zero, if the
  * kernel is finite. Returns what the largest magnitude of its sums is at least, as far as a call with a tolerance needs
  * it. */
@@ -65,7 +89,7 @@ static double FT(convolve_block)(const FT(filter) * f, int64_t i, work *block)
     if (norms.sum == 0 && f->norms.sum < INFINITY) {
         memset((real *)c->out.data + i, 0, (size_t)count * sizeof(real));
     } else if (!FT(can_transform)(&norms, f->norms.sum, (double)f->length)) {
-        FN(tile)(c, i, i + count);
+        FT(sum_outputs)(f, i, i + count, block);
     } else {
         const double error = FT(error)(&norms, &f->norms, cpu_fft_log2(f->length));
         cpu_fft_rows(f->plan, block, 0);
@@ -116,6 +140,7 @@ static fl_status FT(run)(const fl_context *context, const void *args, const fl_l
 #pragma omp parallel for schedule(dynamic) num_threads(team)
     for (int64_t i = 0; i < n; i += f.step) /* what is not exact enough */
         if (!(f.found.error[i / f.step] <= tolerance * largest))
-            FN(tile)(f.c, i, min64(i + f.step, n));
+            FT(sum_outputs)
+    (&f, i, min64(i + f.step, n), (work *)((char *)memory + (size_t)(omp_get_thread_num() + 1) * bytes));
     return FL_OK;
 }

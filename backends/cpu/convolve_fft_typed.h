@@ -74,6 +74,35 @@ static fft_norms FT(load_tile)(const FT(filter) * f, area t, work *tile)
     return norms;
 }
 
+/* The sums of an area, directly. With a tolerance, which may be less than sums in `real` keep, those of fft-wide are in
+ * `work`, for which the tile's memory is used. */
+static void FT(sum_area)(const FT(filter) * f, area t, work *tile, real *line)
+{
+    const fl_convolve_args *c = f->c;
+
+    if (sizeof(work) == sizeof(real) || f->found.tolerance == 0) {
+        FN(tile)(c, t, line);
+        return;
+    }
+    for (int64_t i = t.i0; i < t.i1; i++) {
+        memset(tile, 0, (size_t)(t.j1 - t.j0) * sizeof(work));
+        for (int64_t p = 0; p < c->kernel.shape[0]; p++) {
+            const int64_t y = i + c->origin[0] - p;
+            for (int64_t q = 0; q < c->kernel.shape[1] && y >= 0 && y < c->image.shape[0]; q++) {
+                const int64_t x0 = c->origin[1] - q; /* of the image, less that of the output */
+                const int64_t from = max64(t.j0, -x0), to = min64(t.j1, c->image.shape[1] - x0);
+                const real *const in = FN(image_row)(c, y);
+                const work tap = FN(kernel_row)(c, p)[q];
+#pragma omp simd
+                for (int64_t j = from; j < to; j++)
+                    tile[j - t.j0] += tap * (work)in[j + x0];
+            }
+        }
+        for (int64_t j = t.j0; j < t.j1; j++)
+            FN(out_row)(c, i)[j] = (real)tile[j - t.j0];
+    }
+}
+
 /* A tile that cannot be transformed is summed directly; one of zeros has sums of zero. Returns what the largest
  * magnitude of its sums is at least, as far as a call with a tolerance needs it. */
 static double FT(convolve_tile)(const FT(filter) * f, int64_t n, work *tile, real *line)
@@ -89,7 +118,7 @@ static double FT(convolve_tile)(const FT(filter) * f, int64_t n, work *tile, rea
     int64_t small = 0;
 
     if (norms.sum != 0 && !FT(can_transform)(&norms, f->norms.sum, elements)) {
-        FN(tile)(f->c, t, line);
+        FT(sum_area)(f, t, tile, line);
         if (f->found.tolerance > 0)
             f->found.error[n] = 0;
         return 0;
@@ -146,8 +175,10 @@ static fl_status FT(by_fft)(const fl_context *context, const fl_convolve_args *c
         return FL_OK;
 #pragma omp parallel for schedule(dynamic) num_threads(team)
     for (int64_t n = 0; n < tiles; n++) /* what is not exact enough */
-        if (!(f.found.error[n] <= tolerance * largest))
-            FN(tile)(c, fft_area(c, &f.cut, n), (real *)(threads + (size_t)omp_get_thread_num() * per_thread));
+        if (!(f.found.error[n] <= tolerance * largest)) {
+            char *const own = threads + (size_t)omp_get_thread_num() * per_thread;
+            FT(sum_area)(&f, fft_area(c, &f.cut, n), (work *)own, (real *)(own + (size_t)tile * sizeof(work)));
+        }
     return FL_OK;
 }
 
