@@ -367,11 +367,13 @@ struct weighed {
 /* The least tolerance: the roots of the sums of the tile's squares and of the kernel's are at most the root of the
  * tile's elements times the largest magnitude of a result in which no terms cancel, if its tiles are alike. A tile of
  * which that is not true is computed again. */
-double bound_of(const cut &c, fl_dtype transformed, bool wide)
+double bound_of(const cut &c, fl_dtype transformed, bool wide, double direct)
 {
     const double unit = (transformed == FL_F32 ? FLT_EPSILON : DBL_EPSILON) / 2;
-    return c.edge[0] == 0 ? (double)INFINITY
-                          : units_of(c) * unit * std::sqrt(c.elements()) + (wide ? FLT_EPSILON / 2 : 0);
+    if (c.edge[0] == 0)
+        return (double)INFINITY;
+    const double transforms = units_of(c) * unit * std::sqrt(c.elements());
+    return wide ? transforms + FLT_EPSILON / 2 : std::max(transforms, direct);
 }
 
 /* The choice among those that can run. Numbers of f64 take twice the time in sums as in transforms. */
@@ -412,18 +414,20 @@ hip_fft_choice choose_for(const hip_device *device, const fl_convolve_args &args
     const cut c = tolerance == 0 && !f32 ? cut{} : cut_of(args, signal);
     const weighed all[2] = {
         {f32 ? &single : &twice, f32 ? FL_F32 : FL_F64, c.cost() * (f32 ? 0.5 : 1),
-         bound_of(c, f32 ? FL_F32 : FL_F64, false)},
-        {&wide, FL_F64, f32 ? c.cost() : (double)INFINITY, f32 ? bound_of(c, FL_F64, true) : (double)INFINITY}};
+         bound_of(c, f32 ? FL_F32 : FL_F64, false, direct)},
+        {&wide, FL_F64, f32 ? c.cost() : (double)INFINITY, f32 ? bound_of(c, FL_F64, true, direct) : (double)INFINITY}};
     return choose(args, all, direct, tolerance);
 }
 
 /* fl_row.bound of the rows below. */
 template <bool signal, fl_dtype transformed, bool wide>
-double bound(void *, const void *args)
+double bound(void *self, const void *args)
 {
-    if (signal)
-        return bound_of(cut_of(image_of(static_cast<const fl_convolve1d_args *>(args)), true), transformed, wide);
-    return bound_of(cut_of(*static_cast<const fl_convolve_args *>(args), false), transformed, wide);
+    const fl_host *host = static_cast<const hip_device *>(self)->host;
+    const double direct = host->bound(signal ? FL_OP_CONVOLVE1D : FL_OP_CONVOLVE, "tiled", args);
+    const cut c = signal ? cut_of(image_of(static_cast<const fl_convolve1d_args *>(args)), true)
+                         : cut_of(*static_cast<const fl_convolve_args *>(args), false);
+    return bound_of(c, transformed, wide, direct);
 }
 
 template <fl_dtype transformed>

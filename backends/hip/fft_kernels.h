@@ -205,6 +205,24 @@ __device__ inline T defined_sum(const convolution<T> &c, int64_t i, int64_t j)
                       j);
 }
 
+/* The same; with a tolerance, which may be less than sums of numbers of type T keep, summed as numbers of type W. */
+template <bool signal, typename T, typename W>
+__device__ inline T defined_sum(const convolution<T> &c, int64_t i, int64_t j, double tolerance)
+{
+    if (sizeof(W) == sizeof(T) || !(tolerance > 0))
+        return defined_sum<signal>(c, i, j);
+    W sum = 0;
+    for (int64_t p = 0; p < c.kernel.rows; p++)
+        for (int64_t q = 0; q < c.kernel.columns; q++) {
+            const int64_t y = i + c.top + c.kernel.rows - 1 - p, x = j + c.left + c.kernel.columns - 1 - q;
+            const bool inside = y >= 0 && y < c.image.rows && x >= 0 && x < c.image.columns;
+            if (inside || !signal)
+                sum += (inside ? (W)c.image.data[y * c.image.stride + x] : W(0)) *
+                       (W)c.kernel.data[p * c.kernel.stride + q];
+        }
+    return (T)sum;
+}
+
 /* The tiles' outputs, which follow the kernel's rows and columns, less one, that wrapped around. A sum that is not
  * accurate enough is computed again by its definition. A block stores chunks of a tile's outputs. */
 template <bool signal, typename T, typename W>
@@ -231,7 +249,8 @@ __global__ __launch_bounds__(fft_threads) void store_tiles_kernel(fft_tiles<W> t
             const uint32_t y = k / (uint32_t)columns, x = k % (uint32_t)columns;
             const W sum = sums[y * t.pitch() + x];
             c.out.data[(i0 + y) * c.out.stride + j0 + x] =
-                std::fabs((double)sum) >= from ? (T)sum : defined_sum<signal>(c, i0 + y, j0 + x);
+                std::fabs((double)sum) >= from ? (T)sum
+                                               : defined_sum<signal, T, W>(c, i0 + y, j0 + x, accuracy.tolerance);
             most.sum = std::fmax(most.sum, std::fabs((double)sum));
         }
     }
@@ -262,7 +281,7 @@ __global__ __launch_bounds__(fft_threads) void repair_tiles_kernel(fft_tiles<W> 
         const uint32_t end = (uint32_t)least<int64_t>(first + fft_chunk, rows * columns);
         for (uint32_t k = (uint32_t)first + threadIdx.x; k < end; k += fft_threads) {
             const uint32_t y = k / (uint32_t)columns, x = k % (uint32_t)columns;
-            c.out.data[(i0 + y) * c.out.stride + j0 + x] = defined_sum<signal>(c, i0 + y, j0 + x);
+            c.out.data[(i0 + y) * c.out.stride + j0 + x] = defined_sum<signal, T, W>(c, i0 + y, j0 + x, tolerance);
         }
     }
 }
