@@ -396,6 +396,8 @@ fl_status cut_end(kernel_cut *cut)
 
     for (int i = 0; i < cut->file.count; i++)
         cut->file.items[i].is_kept = is_chosen(cut, i);
+    for (int i = 0; i < cut->template_count; i++)
+        core_file_keep_words(&cut->file, cut->template[i].value);
     status = core_file_keep(&cut->file);
     to = status == FL_OK ? open_memstream(&cut->compiled, &size) : NULL;
     if (!to)

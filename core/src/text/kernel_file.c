@@ -438,19 +438,19 @@ static void push(core_file *file, int item, int *pending, int *count)
     if (file->items[item].is_kept)
         return;
     file->items[item].is_kept = true;
-    pending[(*count)++] = item;
+    if (pending)
+        pending[(*count)++] = item;
 }
 
-/* Marks what the words of an item mean. */
-static void keep_named(core_file *file, const core_item *item, int *pending, int *count)
+/* Marks what the words from a reader's place to `end` mean. */
+static void keep_named(core_file *file, core_reader reader, const char *end, int *pending, int *count)
 {
     core_text_error unused;
     core_token token, next, before[3] = {{0}}; /* the last three before it */
-    core_reader reader = item->start;
 
     if (core_token_next(&reader, &token, &unused) != FL_OK)
         return;
-    while (token.kind != CORE_TOKEN_END && token.at < item->end) {
+    while (token.kind != CORE_TOKEN_END && token.at < end) {
         if (core_token_next(&reader, &next, &unused) != FL_OK)
             return;
         const bool is_of_groups = core_token_is(&before[2], ":") && core_token_is(&before[1], ":") &&
@@ -468,6 +468,13 @@ static void keep_named(core_file *file, const core_item *item, int *pending, int
     }
 }
 
+void core_file_keep_words(core_file *file, const char *words)
+{
+    core_reader reader;
+    core_reader_start(&reader, words);
+    keep_named(file, reader, words + strlen(words), NULL, NULL);
+}
+
 fl_status core_file_keep(core_file *file)
 {
     int *pending = malloc(((size_t)file->count + 1) * sizeof *pending), count = 0;
@@ -479,8 +486,10 @@ fl_status core_file_keep(core_file *file)
             file->items[i].is_kept = true;
             pending[count++] = i;
         }
-    while (count > 0)
-        keep_named(file, &file->items[pending[--count]], pending, &count);
+    while (count > 0) {
+        const core_item *item = &file->items[pending[--count]];
+        keep_named(file, item->start, item->end, pending, &count);
+    }
     free(pending);
     return FL_OK;
 }

@@ -60,6 +60,8 @@ void core_file_free(core_file *file);
 const core_defined *core_file_find(const core_file *file, const core_token *name);
 bool core_defined_is(const core_defined *defined, const core_token *name);
 
+/* Marks (is_kept) what words outside the file name, such as the arguments of a template. */
+void core_file_keep_words(core_file *file, const char *words);
 /* Marks (is_kept) what the kept items name, and what that names in turn. FL_E_MEMORY. */
 fl_status core_file_keep(core_file *file);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * kernel_host.c - leaves out C++ of the host that has a name which the kernel uses: an overload of a function, and
- * functions of a struct. A device's compiler has no C++ library, and would refuse the whole text for it.
+ * kernel_host.c - leaves out C++ of the host that has a name which the kernel uses: an overload of a function or of the
+ * kernel, and functions of a struct. A device's compiler has no C++ library, and would refuse the whole text for it.
  */
 #include "kernel_host.h"
 #include "kernel_refused.h"
@@ -22,6 +22,14 @@ static bool has_other(const kernel_cut *cut, const core_item *item)
             return true;
     return core_token_is_one_of(&item->name, "max", "min", "abs", NULL) ||
            core_function_find(item->name.at, item->name.length, &is_float);
+}
+
+/* Returns whether a function of the host is called as the kernel, which it launches as a rule. */
+static bool has_name_of_kernel(const kernel_cut *cut, const core_item *item)
+{
+    const core_token *name = &cut->file.items[cut->kernel].name;
+
+    return item->name.length == name->length && memcmp(item->name.at, name->at, name->length) == 0;
 }
 
 /* A declaration within a struct. */
@@ -93,6 +101,7 @@ void core_kernel_leave_host(kernel_cut *cut)
             leave_members(cut, item);
         else if ((item->kind == CORE_ITEM_FUNCTION || item->kind == CORE_ITEM_PROTOTYPE) && !item->is_device &&
                  !item->is_kernel)
-            item->is_host = core_names_library(item->start, item->end) && has_other(cut, item);
+            item->is_host =
+                has_name_of_kernel(cut, item) || (core_names_library(item->start, item->end) && has_other(cut, item));
     }
 }

@@ -114,8 +114,23 @@ static void rename_all(char *clean, const core_file *file, const core_item *item
     }
 }
 
+/* Blanks the `static` of a device's variable: --constant and fl_kernel_constant find it by its name. */
+static void blank_static(char *clean, const core_item *item)
+{
+    core_reader reader = item->start;
+    core_text_error unused;
+    core_token token;
+
+    while (core_token_next_of_code(&reader, &token, &unused) == FL_OK && token.kind != CORE_TOKEN_END &&
+           token.at < item->name.at)
+        if (core_token_is(&token, "static"))
+            blank(clean, token.at, token.at + token.length);
+}
+
 void core_kernel_rewrite(char *clean, const core_file *file, const core_item *item)
 {
     rename_all(clean, file, item);
+    if (item->kind == CORE_ITEM_VARIABLE && item->is_device)
+        blank_static(clean, item);
     move_alignas(clean, item);
 }
