@@ -146,6 +146,18 @@ static void gather(parsing *p)
         }
 }
 
+/* Refuses another word for an option that has one: the first one, such as a file to write or a result to expect, would
+ * be left out without a sign. Of numbers and choices the last one is taken. */
+static void refuse_second_word(const entry *e, const char *given)
+{
+    const own_option *o = e->option;
+    const bool is_word = o->type >= OPTION_TEXT && o->type <= OPTION_STREAM;
+
+    if (is_word && e->text && !e->variable && strcmp(e->text, given) != 0)
+        option_fail(o->name, "is given twice, as '%s' and '%s'; expected one %s", *e->text ? e->text : "-",
+                    *given ? given : "-", o->value);
+}
+
 /* Gives the i-th option its value. */
 static void set_option(parsing *p, int i, const char *value)
 {
@@ -155,6 +167,7 @@ static void set_option(parsing *p, int i, const char *value)
     const char *given = value ? value : ""; /* only a flag, a stream and an amount may be without */
     char expected[128];
 
+    refuse_second_word(&p->entries[i], given);
     p->entries[i].variable = from_environment;
     p->entries[i].text = given;
     p->set |= p->entries[i].shared;

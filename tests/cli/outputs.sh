@@ -57,6 +57,23 @@ both "slice: -o and --csv" --output=x.npy --csv=x.npy slice image.npy --slice=0:
 both "batch: --json on an image" --json=a.png "the input a.png" batch a.png --json=a.png
 both "batch: --json on an output" --json=out/a.png "the output of a.png" batch a.png --output-dir=out \
     --json=out/a.png
+# A second word for an option: the file that the first one names, or the check, would be missing.
+second() { refused "a second word: $*" 2 ": is given twice, as 'q1' and 'q2'; expected one $1" "${@:2}"; }
+for command in sort convolve "map x+1 0:4" "kernel --size=10" "show 0:4" "slice image.npy --slice=0:1" report; do
+    # shellcheck disable=SC2086 # several words
+    second FILE $command -o q1 --output=q2
+done
+second FILE sort --json=q1 --json=q2
+second FILE sort --csv=q1 --csv=q2
+second FILE sort --trace=q1 --trace=q2
+second FILE convolve --png=q1 --png=q2
+second WHAT kernel --expect=q1 --expect=q2
+second DIR svd --factors=q1 --factors=q2
+second DIR batch a.png --output-dir=q1 --output-dir=q2
+refused "a second place" 2 "--json: is given twice, as '-' and 'q2'" sort --json --json=q2
+ok "the same file" sort in.npy -o same.npy --output=same.npy "${quick[@]}"
+FLYNN_OUTPUT=q1 ok "not a variable's" sort in.npy -o same.npy "${quick[@]}"
+check "no such file was written" test ! -e q1 -a ! -e q2
 mkdir linked
 cp a.png linked/a.png
 ln -s a.png linked/rgb.png
