@@ -159,8 +159,7 @@ static const char *not_checked(const measurement *m)
 
     return w->is_watched && w->findings.count == 0 && !w->overwritten && !w->differing
                ? "no race and no access outside the arrays was seen; --expect=WHAT says what is right: an expression, "
-                 "a "
-                 "file or a kernel"
+                 "a file or a kernel"
                : "--expect=WHAT says what is right: an expression, a file or a kernel";
 }
 
@@ -190,7 +189,7 @@ static compare_result check(const exercise *e, const measurement *m, char *metho
     if (found.failed == 0 && (x->count == 0 || (x->itself && strcmp(x->on, m->device.backend) == 0)))
         found = compare_unknown(method, size, not_checked(m));
     if (own->only_prints)
-        return compare_unknown(method, size, "the kernel has no output; what it prints is on stderr");
+        found = compare_unknown(method, size, "the kernel has no output; what it prints is on stderr");
     if (found.failed > 0)
         try_exchanged(e, m);
     kinds = findings_judge(own, m, &found);

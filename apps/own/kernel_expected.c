@@ -259,12 +259,29 @@ static void expect_kernel(const exercise *e, expected_results *x)
     kernel_text_free(&other);
 }
 
+/* Refuses NAME:WHAT, of which NAME is neither an output nor a kind of arrays. */
+static void refuse_name(const kernel_options *own)
+{
+    char outputs[256] = "";
+
+    if (!made_is_word(own->expect) || made_has_kind(own->expect))
+        return;
+    for (int i = 0; i < own->output_count; i++)
+        snprintf(outputs + strlen(outputs), sizeof outputs - strlen(outputs), "%s%s", i ? ", " : "", own->outputs[i]);
+    const int length = (int)strcspn(own->expect, ":");
+    fail(EXIT_BAD_INPUT, "--expect: %s has no output '%.*s' (%s %s), and no array is made by '%.*s'",
+         own->kernel.info.name, length, own->expect, own->output_count == 1 ? "its output is" : "its outputs are",
+         outputs, length, own->expect);
+}
+
 void kernel_expect(exercise *e)
 {
     const kernel_options *own = e->own;
     expected_results *x = memory_zeroed(1, sizeof *x);
 
     x->how = x->on = "";
+    if (own->expect)
+        refuse_name(own);
     if (own->only_prints)
         x->count = 0;
     else if (!own->expect)

@@ -108,8 +108,11 @@ static void parse_define(const char *option, const char *value, void *own)
 {
     const char **defines = ((kernel_options *)own)->defines;
     int count = 0;
+    size_t length = 0;
 
-    if (strspn(value, "0123456789=") > 0)
+    while (isalnum((unsigned char)value[length]) || value[length] == '_')
+        length++;
+    if (length == 0 || isdigit((unsigned char)*value) || (value[length] && value[length] != '='))
         fail(EXIT_BAD_INPUT, "--%s: '%s' is not NAME or NAME=VALUE (example: BLOCKS=977)", option, value);
     while (defines[count])
         count++;

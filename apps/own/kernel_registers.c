@@ -305,8 +305,6 @@ static json_t *make_row(const kernel_options *own, const kernel_text *k, const c
         json_put(row, v->numbers[i].key, number_of(part, length, &v->numbers[i]));
     put_occupancy(row, own, target);
     json_put(row, "reason", json_text(reason));
-    if (reason)
-        print_error("%s: %s: %s", target, k->shown_as, reason);
     free(messages);
     free(reason);
     return row;
@@ -332,6 +330,7 @@ void kernel_registers(const exercise *e, const char *const *words, int count)
 {
     kernel_options *own = e->own;
     json_t *document = json_new_document(), *rows = json_new_list();
+    const vendor *without = NULL;
     int unknown = 0, missing = 0;
 
     option_refuse(&e->common, ~(unsigned)(TAKES_JSON | TAKES_TABLE | TAKES_BLOCK), "--registers launches no kernel");
@@ -352,8 +351,13 @@ void kernel_registers(const exercise *e, const char *const *words, int count)
         char *targets = memory_text(own->registers), *rest = targets, *target;
         while ((target = strsep(&rest, ","))) {
             json_t *row = make_row(own, &k, target);
-            unknown += *row_text(row, "reason") != '-';
-            missing += strstr(row_text(row, "reason"), "is not in PATH") != NULL;
+            const char *reason = row_text(row, "reason");
+            const bool is_missing = strstr(reason, "is not in PATH") != NULL;
+            if (*reason != '-' && !(is_missing && without == vendor_of(target))) /* a compiler is named once */
+                print_error("%s: %s: %s", target, k.shown_as, reason);
+            without = is_missing ? vendor_of(target) : without;
+            unknown += *reason != '-';
+            missing += is_missing;
             json_append(rows, row);
         }
         free(targets);

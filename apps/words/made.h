@@ -25,6 +25,8 @@ typedef struct made_array {
 /* Returns whether the word has the form of one that makes an array: letters, then a colon. A path with a slash has not,
  * nor has a name that ends in .npy or .png. */
 bool made_is_word(const char *word);
+/* Returns whether its letters name a kind of arrays. */
+bool made_has_kind(const char *word);
 /* Returns whether it makes random numbers, which depend on a seed that the word does not give. */
 bool made_takes_seed(const char *word);
 

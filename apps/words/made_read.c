@@ -55,6 +55,11 @@ static const made_kind *kind_of(const char *word)
     return NULL;
 }
 
+bool made_has_kind(const char *word)
+{
+    return kind_of(word) != NULL;
+}
+
 bool made_takes_seed(const char *word)
 {
     const made_kind *kind = made_is_word(word) ? kind_of(word) : NULL;
