@@ -75,8 +75,9 @@ fl_status load(const fl_host *host, const hip_code_job *job, compiler_kind kind,
 {
     static const char *const libraries[] = {"-lgcc", COMPILER_MATH, COMPILER_C, nullptr};
     std::vector<const char *> arguments = {
-        "-std=gnu++17", "-shared", "-fPIC", "-O2", "-fvisibility=hidden", "-fno-exceptions", "-fno-rtti", "-fwrapv",
-        "-fno-strict-aliasing", "-ffp-contract=off", "-fsanitize=thread,alignment,null", "-nostdlib",
+        "-std=gnu++17", "-shared", "-fPIC", "-O2", "-fno-plt", /* each access asks for its thread's place */
+        "-fvisibility=hidden", "-fno-exceptions", "-fno-rtti", "-fwrapv", "-fno-strict-aliasing", "-ffp-contract=off",
+        "-fsanitize=thread,alignment,null", "-nostdlib",
         "-Wl,-Bsymbolic", /* a kernel may have the name of a function of the C library */
         COMPILER_LINK, "-ftabstop=1",
         /* For the detector: lines; calls that return to the line that made them. */
@@ -85,7 +86,8 @@ fl_status load(const fl_host *host, const hip_code_job *job, compiler_kind kind,
         arguments.insert(arguments.end(), std::begin(of_clang), std::end(of_clang));
     else
         arguments.insert(arguments.end(), std::begin(of_gcc), std::end(of_gcc) - (kind != compiler_kind::gcc));
-    if (kind != compiler_kind::clang && has_warps(job)) /* a call of a warp function is one place, and no two calls are */
+    /* A barrier and a call of a warp function is one place each, and no two calls are. */
+    if (kind != compiler_kind::clang && (has_warps(job) || has_barriers(job)))
         for (const char *option :
              {"-fno-thread-jumps", "-fno-split-paths", "-fno-crossjumping", "-fno-tree-tail-merge"})
             arguments.push_back(option);

@@ -79,7 +79,7 @@ FLYNN_VECTORS(double, double, 16, 16)
 
 struct dim3 {
     unsigned x, y, z;
-    dim3(unsigned x = 1, unsigned y = 1, unsigned z = 1) : x(x), y(y), z(z)
+    FLYNN_OWN dim3(unsigned x = 1, unsigned y = 1, unsigned z = 1) : x(x), y(y), z(z) /* no accesses of the kernel's */
     {
     }
 };

@@ -130,6 +130,12 @@ std::string rarely_needed(const hip_code_job *job)
     return text;
 }
 
+/* Returns whether the text may wait at a barrier of a block. */
+bool has_barriers(const hip_code_job *job)
+{
+    return std::strstr(job->text, "__syncthreads") != nullptr || code_has_groups(job);
+}
+
 std::string make_text(const hip_code_job *job)
 {
     const std::string given = job->text;

@@ -44,6 +44,12 @@ FLYNN_INLINE dim3 flynn_blocks()
 /* A function that is not inlined, so that FLYNN_WHERE is a place in the user's text: the line that calls it. */
 #define FLYNN_CALLED FLYNN_OWN __attribute__((noinline, unused)) static
 #define FLYNN_WHERE __builtin_return_address(0)
+/* A place where threads meet. A compiler makes neither two calls of one nor one of two: either would be another place. */
+#if defined(__clang__)
+#define FLYNN_MEETING FLYNN_CALLED __attribute__((convergent, noduplicate, nomerge))
+#else
+#define FLYNN_MEETING FLYNN_CALLED
+#endif
 
 FLYNN_INLINE void flynn_barrier(const void *where)
 {
@@ -59,19 +65,19 @@ FLYNN_INLINE int flynn_count_votes(bool vote, const void *where)
     flynn_barrier(where);
     return flynn_here.sum;
 }
-FLYNN_CALLED void __syncthreads()
+FLYNN_MEETING void __syncthreads()
 {
     flynn_barrier(FLYNN_WHERE);
 }
-FLYNN_CALLED int __syncthreads_count(int vote)
+FLYNN_MEETING int __syncthreads_count(int vote)
 {
     return flynn_count_votes(vote != 0, FLYNN_WHERE);
 }
-FLYNN_CALLED int __syncthreads_or(int vote)
+FLYNN_MEETING int __syncthreads_or(int vote)
 {
     return flynn_count_votes(vote != 0, FLYNN_WHERE) > 0;
 }
-FLYNN_CALLED int __syncthreads_and(int vote)
+FLYNN_MEETING int __syncthreads_and(int vote)
 {
     return flynn_count_votes(vote == 0, FLYNN_WHERE) == 0;
 }

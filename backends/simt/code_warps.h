@@ -20,13 +20,6 @@ FLYNN_INLINE unsigned __lane_id()
     return (unsigned)flynn_lane();
 }
 
-/* Two copies of one call, which a compiler may make of it, would be two places for the lanes that reach it together. */
-#if defined(__clang__)
-#define FLYNN_WARP_FUNCTION FLYNN_CALLED __attribute__((convergent, noduplicate))
-#else
-#define FLYNN_WARP_FUNCTION FLYNN_CALLED
-#endif
-
 FLYNN_INLINE simt_warp_call flynn_meet(simt_warp_call call, const void *where)
 {
     call.where = where;
@@ -71,12 +64,12 @@ FLYNN_INLINE T flynn_shuffled(const char *name, bool has_mask, flynn_lanes mask,
     return value;
 }
 #define FLYNN_SHUFFLE(name, type, second) \
-    FLYNN_WARP_FUNCTION type name##_sync(flynn_lanes mask, type value, second by, int width = FLYNN_WARP) \
+    FLYNN_MEETING type name##_sync(flynn_lanes mask, type value, second by, int width = FLYNN_WARP) \
     { \
         return flynn_shuffled(#name "_sync", true, mask, value, flynn_from_##name(flynn_lane(), width, by), width, \
                               FLYNN_WHERE); \
     } \
-    FLYNN_WARP_FUNCTION type name(type value, second by, int width = FLYNN_WARP) \
+    FLYNN_MEETING type name(type value, second by, int width = FLYNN_WARP) \
     { \
         return flynn_shuffled(#name, false, 0, value, flynn_from_##name(flynn_lane(), width, by), width, FLYNN_WHERE); \
     }
@@ -97,35 +90,35 @@ FLYNN_SHUFFLES(long long) FLYNN_SHUFFLES(unsigned long long) FLYNN_SHUFFLES(floa
 {
     return flynn_meet({name, SIMT_VOTE, has_mask, mask, vote != 0}, where);
 }
-FLYNN_WARP_FUNCTION flynn_lanes __ballot_sync(flynn_lanes mask, int vote)
+FLYNN_MEETING flynn_lanes __ballot_sync(flynn_lanes mask, int vote)
 {
     return (flynn_lanes)flynn_voted("__ballot_sync", true, mask, vote, FLYNN_WHERE).result;
 }
-FLYNN_WARP_FUNCTION int __any_sync(flynn_lanes mask, int vote)
+FLYNN_MEETING int __any_sync(flynn_lanes mask, int vote)
 {
     return flynn_voted("__any_sync", true, mask, vote, FLYNN_WHERE).result != 0;
 }
-FLYNN_WARP_FUNCTION int __all_sync(flynn_lanes mask, int vote)
+FLYNN_MEETING int __all_sync(flynn_lanes mask, int vote)
 {
     return flynn_voted("__all_sync", true, mask, vote == 0, FLYNN_WHERE).result == 0;
 }
-FLYNN_WARP_FUNCTION unsigned long long __ballot(int vote)
+FLYNN_MEETING unsigned long long __ballot(int vote)
 {
     return flynn_voted("__ballot", false, 0, vote, FLYNN_WHERE).result;
 }
-FLYNN_WARP_FUNCTION int __any(int vote)
+FLYNN_MEETING int __any(int vote)
 {
     return flynn_voted("__any", false, 0, vote, FLYNN_WHERE).result != 0;
 }
-FLYNN_WARP_FUNCTION int __all(int vote)
+FLYNN_MEETING int __all(int vote)
 {
     return flynn_voted("__all", false, 0, vote == 0, FLYNN_WHERE).result == 0;
 }
-FLYNN_WARP_FUNCTION flynn_lanes __activemask()
+FLYNN_MEETING flynn_lanes __activemask()
 {
     return (flynn_lanes)flynn_voted("__activemask", false, 0, 1, FLYNN_WHERE).lanes;
 }
-FLYNN_WARP_FUNCTION void __syncwarp(flynn_lanes mask = (flynn_lanes)-1)
+FLYNN_MEETING void __syncwarp(flynn_lanes mask = (flynn_lanes)-1)
 {
     (void)flynn_meet({"__syncwarp", SIMT_SYNC, true, mask}, FLYNN_WHERE);
 }
@@ -133,12 +126,12 @@ FLYNN_WARP_FUNCTION void __syncwarp(flynn_lanes mask = (flynn_lanes)-1)
 /* -------------------------------------------------------------------------------- matches and reductions ---- */
 
 #define FLYNN_MATCHES(type) \
-    FLYNN_WARP_FUNCTION flynn_lanes __match_any_sync(flynn_lanes mask, type value) \
+    FLYNN_MEETING flynn_lanes __match_any_sync(flynn_lanes mask, type value) \
     { \
         return (flynn_lanes)flynn_meet({"__match_any_sync", SIMT_MATCH, true, mask, flynn_bits(value)}, FLYNN_WHERE) \
             .result; \
     } \
-    FLYNN_WARP_FUNCTION flynn_lanes __match_all_sync(flynn_lanes mask, type value, int *all) \
+    FLYNN_MEETING flynn_lanes __match_all_sync(flynn_lanes mask, type value, int *all) \
     { \
         const simt_warp_call call = \
             flynn_meet({"__match_all_sync", SIMT_MATCH, true, mask, flynn_bits(value)}, FLYNN_WHERE); \
@@ -151,7 +144,7 @@ FLYNN_MATCHES(long long) FLYNN_MATCHES(unsigned long long) FLYNN_MATCHES(float) 
 /* clang-format on */
 
 #define FLYNN_COMBINE(name, type, both) \
-    FLYNN_WARP_FUNCTION type __reduce_##name##_sync(flynn_lanes mask, type value) \
+    FLYNN_MEETING type __reduce_##name##_sync(flynn_lanes mask, type value) \
     { \
         const auto combine = [](unsigned long long a, unsigned long long b) -> unsigned long long { \
             const type x = (type)a, y = (type)b; \

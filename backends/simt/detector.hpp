@@ -172,14 +172,25 @@ class detector
         std::string text;
         bool in_warp = false; /* of threads of a warp, in a kernel that calls warp functions */
     };
+    /* An access of an element, and the one before it that nothing orders with it. */
+    struct pair_of {
+        uint32_t region;
+        uint64_t block; /* of the second one; the first one's segment has its own */
+        access then, now;
+        uintptr_t offset; /* from the beginning of the region */
+        uint32_t bytes;
+        bool writes, then_writes;
+        uint64_t kind() const
+        {
+            return (uint64_t)region << 3 | (writes ? 1u : 0u) | (then_writes ? 2u : 0u);
+        }
+    };
     /* Two writes of an element: are they equal? Known when the second one is done. */
     struct open_question {
         bool is_open;
         const void *at;
-        uint32_t bytes;
-        uint64_t key[3]; /* is_new's */
+        pair_of both;
         unsigned char before[16];
-        conflict found;
     };
 
     void add_arrays(const fl_kernel_watch_job &job);
@@ -195,6 +206,7 @@ class detector
     void report_barrier(const watched_block &b, const std::vector<uint32_t> &waiting);
     void report_conflict(const watched_block &b, region &r, access then, access now, uintptr_t at, uint32_t bytes,
                          bool writes, bool then_writes);
+    conflict describe(const pair_of &p) const;
     void settle_question();
     void keep(conflict &&found);
     bool is_new(uint64_t what, uint64_t first, uint64_t second);

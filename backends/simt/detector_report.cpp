@@ -121,58 +121,60 @@ void detector::keep(conflict &&c)
 
 /* ---------------------------------------------------------------------------------------------------- races ---- */
 
-void detector::report_conflict(const watched_block &b, region &r, access then, access now, uintptr_t at, uint32_t bytes,
-                               bool writes, bool then_writes)
+detector::conflict detector::describe(const pair_of &p) const
 {
-    const uint32_t number = (uint32_t)(&r - regions.data());
-    const uint64_t kind = number << 3 | (writes ? 1u : 0u) | (then_writes ? 2u : 0u);
-    if (!launch.sees_volatile || question.is_open || told.count(key_of(kind, site_of(then), site_of(now))))
-        return;
-    const uint32_t block = owner[segment_of(then)];
-    const bool is_other = block != (uint32_t)b.number, both = writes && then_writes;
-    const uint32_t other = thread_of(then), thread = thread_of(now);
-    conflict c = {FL_FOUND_RACE, number, line_of(now), line_of(then), writes, then_writes, is_other, false, 0, ""};
+    const uint32_t block = owner[segment_of(p.then)], other = thread_of(p.then), thread = thread_of(p.now);
+    const bool is_other = block != (uint32_t)p.block, both = p.writes && p.then_writes;
+    conflict c = {
+        FL_FOUND_RACE, p.region, line_of(p.now), line_of(p.then), p.writes, p.then_writes, is_other, false, 0, ""};
     c.in_warp = !is_other && warp_lanes > 0 && thread / warp_lanes == other / warp_lanes;
-    const std::string element = element_name(r, at - b.base[r.of] - r.begin, bytes);
+    const std::string element = element_name(regions[p.region], p.offset, p.bytes);
     const std::string first = is_other ? thread_of_block(other, block) : thread_name(other);
-    const std::string second = thread_of_block(thread, b.number);
+    const std::string second = thread_of_block(thread, p.block);
     const std::string place = c.other_line != c.line && c.other_line > 0 ? format(" in line %d", c.other_line) : "";
     if (both && place.empty())
         c.text = first + " and " + second + " both write " + element;
     else
-        c.text = second + (writes ? " writes " : " reads ") + element + ", which " + first +
-                 (then_writes ? " writes" : " reads") + place;
-    if ((!writes && then & atomic_bit) || (!then_writes && now & atomic_bit))
-        c.plain_read = site_of(writes ? then : now);
-    if (!both || bytes > sizeof question.before || (now | then) & atomic_bit) {
-        (void)is_new(kind, site_of(then), site_of(now));
-        keep(std::move(c));
+        c.text = second + (p.writes ? " writes " : " reads ") + element + ", which " + first +
+                 (p.then_writes ? " writes" : " reads") + place;
+    if ((!p.writes && p.then & atomic_bit) || (!p.then_writes && p.now & atomic_bit))
+        c.plain_read = site_of(p.writes ? p.then : p.now);
+    return c;
+}
+
+void detector::report_conflict(const watched_block &b, region &r, access then, access now, uintptr_t at, uint32_t bytes,
+                               bool writes, bool then_writes)
+{
+    const pair_of p = {(uint32_t)(&r - regions.data()), b.number, then,   now,
+                       at - b.base[r.of] - r.begin,     bytes,    writes, then_writes};
+    if (!launch.sees_volatile || question.is_open || told.count(key_of(p.kind(), site_of(then), site_of(now))))
+        return;
+    if (!(writes && then_writes) || bytes > sizeof question.before || (now | then) & atomic_bit) {
+        (void)is_new(p.kind(), site_of(then), site_of(now));
+        keep(describe(p));
         return;
     }
     question.is_open = true;
     question.at = reinterpret_cast<const void *>(at);
-    question.bytes = bytes;
-    question.key[0] = kind;
-    question.key[1] = site_of(then);
-    question.key[2] = site_of(now);
+    question.both = p;
     std::memcpy(question.before, question.at, bytes);
-    question.found = std::move(c);
 }
 
-/* Both writes are done. */
+/* Both writes are done. Equal ones may come often: what is said once is not described again. */
 void detector::settle_question()
 {
-    const uint64_t *const key = question.key;
+    const pair_of &p = question.both;
+    const bool is_same = std::memcmp(question.before, question.at, p.bytes) == 0;
     question.is_open = false;
-    question.found.same_value = std::memcmp(question.before, question.at, question.bytes) == 0;
-    if (question.found.same_value) {
-        question.found.kind = FL_FOUND_REMARK;
-        question.found.text += ", the same value";
-        if (is_new(key[0] | 4, key[1], key[2]))
-            keep(std::move(question.found));
-    } else if (is_new(key[0], key[1], key[2])) {
-        keep(std::move(question.found));
+    if (!is_new(p.kind() | (is_same ? 4 : 0), site_of(p.then), site_of(p.now)))
+        return;
+    conflict c = describe(p);
+    if (is_same) {
+        c.same_value = true;
+        c.kind = FL_FOUND_REMARK;
+        c.text += ", the same value";
     }
+    keep(std::move(c));
 }
 
 /* --------------------------------------------------------------------------------------------- other mistakes ---- */
@@ -401,16 +403,21 @@ void detector::finish()
                                [&](const conflict &c) { return c.plain_read > 0 && is_guess[c.plain_read]; }),
                 found.end());
     const auto is_remark = [](const conflict &c) { return c.kind == FL_FOUND_REMARK || c.kind == FL_FOUND_LEFT; };
+    const auto is_of_writes = [](const conflict &a, const conflict &than) {
+        return a.region == than.region && a.kind == FL_FOUND_RACE && a.is_write && a.other_writes &&
+               a.line == than.line && a.line == a.other_line && !(than.is_write && than.other_writes);
+    };
+    const auto is_left_out = [&](const conflict &c) {
+        return std::any_of(found.begin(), found.end(), [&](const conflict &a) { return is_of_writes(a, c); });
+    };
     const auto says_more = [&](const conflict &a, const conflict &than) {
         if (&a == &than || a.region != than.region || a.kind != FL_FOUND_RACE)
             return false;
-        if (than.kind == FL_FOUND_UNWRITTEN || is_remark(than))
+        if (than.kind == FL_FOUND_UNWRITTEN || is_remark(than) || is_of_writes(a, than))
             return true;
-        if (a.line == than.other_line && a.other_line == than.line && &a < &than &&
-            (a.line != a.other_line || !than.is_write || !than.other_writes))
-            return true;
-        return a.is_write && a.other_writes && a.line == than.line && a.line == a.other_line &&
-               !(than.is_write && than.other_writes);
+        /* The same two lines the other way round; what is left out itself takes no place of another. */
+        return a.line == than.other_line && a.other_line == than.line && &a < &than &&
+               (a.line != a.other_line || !than.is_write || !than.other_writes) && !is_left_out(a);
     };
     std::stable_sort(found.begin(), found.end(), [](const conflict &a, const conflict &b) { return a.kind < b.kind; });
     fl_findings &to = *launch.job->found;

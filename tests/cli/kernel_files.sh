@@ -58,6 +58,9 @@ run kernel saxpy.cu 0:1000 0:1000 1000 --expect='2 * x' "${hip[@]}"
 check "a wrong result" test "$status" = 1
 refused "a number as --expect's output" 2 "--expect: n is no output: it is a number" \
     kernel saxpy.cu 0:10 0:10 10 --expect=n:3 "${hip[@]}"
+refused "--expect of an output that is none" 2 "--expect: saxpy has no output 'z' (its output is y), and no array is made by 'z'" \
+    kernel saxpy.cu 0:10 0:10 10 --expect='z: 2 * x' "${hip[@]}"
+refused "an option for a macro" 2 "--define: '--guard=on' is not NAME or NAME=VALUE" kernel saxpy.cu 0:10 0:10 10 -D --guard=on "${hip[@]}"
 refused "a number for an array" 2 "'5': y is a f32 * that the kernel can write; expected out, out=SHAPE or inout:FILE" \
     kernel saxpy.cu 0:10 5 10 "${hip[@]}"
 
@@ -226,6 +229,42 @@ refused "-o" 2 "--output: hello has no output, it only prints" kernel hello.cu -
 printf '__global__ void k(const int *a) { int b = a[0]; }\n' >silent.cu
 refused "a kernel that does nothing" 2 "k has no output: it writes to no array, and it calls no printf" \
     kernel silent.cu 0:4 "${hip[@]}"
+
+cat >meet.cu <<'END_OF_FILE'
+__global__ void meet()
+{
+    if (threadIdx.x < 8)
+        __syncthreads();
+    else
+        __syncthreads();
+    printf("through\n");
+}
+END_OF_FILE
+run kernel meet.cu --grid=1 --block=32 "${hip[@]}"
+check "a mistake in a kernel that only prints" test "$status" = 1
+says "where" "line 4: 8 of the 32 threads of block 0 reach this barrier; others wait in line 6"
+
+# ----------------------------------------------- a function of the kernel's name, arguments of a template, `static`
+
+cat >names.cu <<'END_OF_FILE'
+#define BY 2
+static __constant__ int factor;
+struct odd {
+    __device__ int operator()(int x) const { return BY * factor * (x % 2); }
+};
+const int WIDTH = 1 << 4;
+template <typename F, int N>
+__global__ void flags(const int *a, int *out)
+{
+    out[threadIdx.x] = N + F()(a[threadIdx.x]);
+}
+void flags(int *a, int *out)
+{
+    flags<odd, WIDTH><<<1, 64>>>(a, out);
+}
+END_OF_FILE
+ok "types and constants as arguments of a template" kernel names.cu 0:64 out --entry='flags<odd, WIDTH>' --block=64 \
+    --constant=factor:fill:1,value=3,dtype=i32 --expect='16 + 6 * (x % 2)' "${hip[@]}"
 
 # ------------------------------------------------------------------------------------------- two ways to open a loop
 
@@ -468,6 +507,7 @@ check "has it" grep -qE "^tile +sm_90 +64 .* 4 +50 % +registers$" "$work/out"
 check "and not of a GPU that is not known" grep -qE "^tile +sm_99 +64 .* - +- +-$" "$work/out"
 rm none/nvcc none/hipcc
 PATH=$PWD/none refused "no compiler" 3 "gfx90a: tile.cu: hipcc is not in PATH; install hipcc" kernel tile.cu --registers=gfx90a
+PATH=$PWD/none refused "no compiler for several GPUs" 3 "gfx90a: tile.cu: hipcc is not in PATH" kernel tile.cu --registers=gfx90a,gfx1030
 refused "no GPU" 2 "'cpu' is not a GPU; expected names such as gfx90a" kernel tile.cu --registers=cpu
 refused "arguments" 2 "'0:9': --registers launches no kernel" kernel tile.cu 0:9 --registers=gfx90a
 refused "several values" 2 "'SIZE=1,2' has several values" kernel tile.cu -D SIZE=1,2 --registers=gfx90a

@@ -49,4 +49,17 @@ while IFS='|' read -r name arguments words; do
         check "right: $name $expect: nothing is said of it" is_clean
     done
 done < <(some 7 <right.list)
+
+# A pass that is watched takes at most 3 times as much processor time as another one, also where each write is a remark.
+if [ -z "$cases_of" ] && [ $# = 0 ] && [ -z "${ASAN_OPTIONS:-}" ]; then
+    TIMEFORMAT='%U %S'
+    same=(kernel "$here/../../docs/kernels/vector_add_one_block.hip" 0:200000 0:200000 out 200000 "${once[@]}")
+    run "${same[@]}" # compiles
+    for i in 1 2 3; do
+        { time "$flynn" "${same[@]}" &>/dev/null; } 2>>times
+        { time "$flynn" "${same[@]}" --unwatched &>/dev/null; } 2>>times
+    done
+    check "a watched pass: $(tr '\n' ' ' <times)" awk 'NR % 2 { watched += $1 + $2; next } { other += $1 + $2 }
+        END { exit watched > 3 * other }' times
+fi
 summary

@@ -271,6 +271,15 @@ __global__ void two_branches(int *out)
         out[threadIdx.x] = 2;
     }
 }
+//: two_equal_branches | out=256 | 64 of the 256 threads of block 0 reach this barrier; others wait in line 7
+__global__ void two_equal_branches(int *out)
+{
+    out[threadIdx.x] = 1;
+    if (threadIdx.x < 64)
+        __syncthreads(); // HERE
+    else
+        __syncthreads();
+}
 //: not_as_often | out=256 | 255 of the 256 threads of block 0 reach this barrier; the others have ended
 __global__ void not_as_often(int *out)
 {
