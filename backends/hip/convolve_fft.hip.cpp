@@ -66,9 +66,9 @@ struct cut {
     {
         return (double)tiles[0] * (double)tiles[1];
     }
-    double cost() const
+    double cost() const /* log2(0) would trap where the caller's division by zero does */
     {
-        return all() * elements() * (std::log2(elements()) + 4);
+        return edge[0] == 0 ? (double)INFINITY : all() * elements() * (std::log2(elements()) + 4);
     }
 };
 
