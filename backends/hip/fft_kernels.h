@@ -287,7 +287,7 @@ __global__ __launch_bounds__(fft_threads) void repair_tiles_kernel(fft_tiles<W> 
 }
 
 /* Before the first tile. */
-__global__ inline __launch_bounds__(fft_threads) void clear_found_kernel(fft_found found, int64_t tiles)
+static __global__ __launch_bounds__(fft_threads) void clear_found_kernel(fft_found found, int64_t tiles)
 {
     const int64_t next = (int64_t)gridDim.x * fft_threads;
     for (int64_t k = (int64_t)blockIdx.x * fft_threads + threadIdx.x; k < tiles; k += next)
