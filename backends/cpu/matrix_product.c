@@ -52,11 +52,13 @@ static inline tile tile_of(const matrix_product *m, const fl_launch *launch, int
     return (tile){n, i, min64(i + launch->block[1], m->rows), j, min64(j + launch->block[0], m->columns)};
 }
 
-/* The threads of `register`. They wait for each other between the factors' rearrangement and the product: below 6 x
- * 10^6 flops that and their start take longer (30 us with two threads) than one thread takes for all. */
+/* The threads of `register`. They wait for each other between the factors' rearrangement and the product: below 3 x
+ * 10^6 flops, and with few threads below 6 x 10^6, that and their start take longer than one thread takes for all. */
 static inline int blocked_team(const cpu_device *device, double flops)
 {
-    return flops < 6e6 ? 1 : cpu_team_on(device, flops);
+    const int team = cpu_team_on(device, flops);
+
+    return flops < 3e6 || (flops < 6e6 && team < 8) ? 1 : team;
 }
 
 #define real float
