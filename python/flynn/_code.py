@@ -17,7 +17,7 @@ from . import _c, _library
 from ._array import CODE_OF_NUMBER, DTYPES, INT64, Array, Device, Stream, device as open_device, dtype_code
 from ._errors import ArgumentError, DeviceError, Error, SourceError, UnavailableError, UnknownError, check, fail, integer, real, sizes, text
 from ._exchange import take
-from ._run import Block, Where, call, on_device, output, run_of
+from ._run import Block, Where, on_device, output, run_of
 
 if TYPE_CHECKING:
     import subprocess
@@ -27,6 +27,8 @@ _NAME = r"\s*(u?int(8|16|32|64)|float(32|64)|boolean|[ifu][48]|[iu]1|b1)\s*"
 SIGNATURE = re.compile(rf"{_NAME}\(({_NAME},)*{_NAME}\)\s*")  # Numba's "int32(int32, float64)"
 
 # ---------------------------------------------------------------------------------------------------- vectorize ----
+
+HANDLES = [ctypes.c_void_p * count for count in range(_c.FL_MAX_INPUTS + 1)]
 
 
 class Vectorized:
@@ -64,8 +66,11 @@ class Vectorized:
             raise ArgumentError("the function takes at least one array")
         if len(arrays) > _c.FL_MAX_INPUTS:
             raise ArgumentError(f"{len(arrays)} arrays are given; expected at most {_c.FL_MAX_INPUTS}")
-        on = on_device(device, [x for x in (*arrays, out) if isinstance(x, Array)] or arrays)
-        inputs = [x if type(x) is Array and x.device is on else self._input(i, x, arrays, on) for i, x in enumerate(arrays)]
+        if len(arrays) == 1 and type(arrays[0]) is Array and device is None:  # the usual call in a loop
+            on, inputs = arrays[0].device, arrays
+        else:
+            on = on_device(device, [x for x in (*arrays, out) if isinstance(x, Array)] or arrays)
+            inputs = tuple([x if type(x) is Array and x.device is on else self._input(i, x, arrays, on) for i, x in enumerate(arrays)])
         function, dtype = self._compiled.get((on, *[x.dtype.num for x in inputs])) or self._compile(on, [x.dtype for x in inputs])
         shape = inputs[0].shape
         if len(inputs) > 1:
@@ -73,9 +78,11 @@ class Vectorized:
                 shape = np.broadcast_shapes(*[x.shape for x in inputs])
             except ValueError:
                 raise ArgumentError(f"the shapes {', '.join(str(x.shape) for x in inputs)} cannot be broadcast to one") from None
-        to = output(out, on, shape, dtype)
-        handles = (ctypes.c_void_p * len(inputs))(*[x._handle for x in inputs])
-        call(_c.fl_map, on, (function, handles, len(inputs), to._handle), variant, block, stream)
+        to = on._create(shape, dtype) if out is None else output(out, on, shape, dtype)
+        handles = HANDLES[len(inputs)](*[x._handle for x in inputs])
+        status = _c.fl_map(on._handle or on._gone(), function, handles, len(inputs), to._handle, run_of(variant, block, stream, on))
+        if status:
+            fail(status)
         return to if out is None else out
 
     def _input(self, i: int, x: Any, arrays: Sequence[Any], on: Device) -> Array:

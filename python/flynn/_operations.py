@@ -62,8 +62,10 @@ def _unary(function: Any, dtype_of: Callable[..., np.dtype[Any]], a: Any, out: A
         return to
     on = on_device(device, (a, out))
     x = take("a", a, on)
-    to = output(out, on, x.shape, dtype_of(x.dtype))
-    call(function, on, (x._handle, to._handle), variant, block, stream)
+    to = on._create(x.shape, dtype_of(x.dtype)) if out is None else output(out, on, x.shape, dtype_of(x.dtype))
+    status = function(on._handle or on._gone(), x._handle, to._handle, run_of(variant, block, stream, on))
+    if status:
+        fail(status)
     return to if out is None else out
 
 

@@ -33,12 +33,14 @@ def on_device(device: Where, values: Sequence[Any]) -> Device:
     flynn.time times."""
     if device is not None:
         return open_device(device)
+    others = None
     for x in values:
         if isinstance(x, Array):
             return x.device
-    for x in values:
-        if x is not None:
-            return where(x)
+        if others is None:
+            others = x
+    if others is not None:
+        return where(others)
     return place.device if place.timed and place.device else open_device("auto")
 
 
