@@ -51,7 +51,7 @@ static const own_option options[] = {
      .help = "all (default): one launch; each: a launch a number\veach also copies each number (not sieve).",
      .names = launches},
     {"count", OPTION_FLAG, offsetof(primes_options, only_count),
-     .help = "Only how many primes there are, without a list of them"},
+     .help = "Only how many primes there are\vMemory for a list is not needed."},
     {0},
 };
 

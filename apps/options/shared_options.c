@@ -134,7 +134,7 @@ const own_option shared_options[SHARED] = {
      .help = "Write the result as .npy, or a matrix as a grey .png\vA .png is clipped to 0..1. - is stdout: the table "
              "then goes to stderr. Without an option that measures (--repeat, --json, several backends) there is one "
              "pass."},
-    {"max-memory", OPTION_CUSTOM, 0, "SIZE", .group = GROUP_HOW, .parse = parse_max_memory,
+    {"max-memory", OPTION_CUSTOM, 0, "SIZE", .group = GROUP_SELDOM, .parse = parse_max_memory,
      .help = "Refuse files whose data need more bytes, such as 8G\vDefault: what is free."},
     {"wide", OPTION_FLAG, COMMON(wide), .group = GROUP_OUTPUT,
      .help =

@@ -137,7 +137,8 @@ def _no_rows(name: str, shape: Tuple[int, ...], strides: Optional[Tuple[int, ...
 
 def _by_numpys_capsule(x: np.ndarray[Any, Any], on: Device) -> Optional[Array]:
     """The usual array of NumPy's, in a third of the time; None: _of_numpy takes it, or says why not."""
-    if type(x) is not np.ndarray or not on.host_memory or not x.flags.writeable or x.dtype.num not in CODE_OF_NUMBER or not x.ndim:
+    flags = x.flags
+    if type(x) is not np.ndarray or not on.host_memory or not flags.writeable or x.dtype.num not in CODE_OF_NUMBER or not x.ndim:
         return None
     try:
         capsule = x.__dlpack__()
@@ -147,7 +148,7 @@ def _by_numpys_capsule(x: np.ndarray[Any, Any], on: Device) -> Optional[Array]:
     if _c.fl_array_from_dlpack(on._handle or on._gone(), _pointer_of(capsule, FRESH), handle):
         return None
     _rename(capsule, USED)
-    return Array(handle.value, on, x.shape, x.dtype, None, True, None if x.flags.c_contiguous else x.strides)
+    return Array(handle.value, on, x.shape, x.dtype, None, True, None if flags.c_contiguous else x.strides)
 
 
 def _of_numpy(name: str, x: np.ndarray[Any, Any], on: Device, keep: bool) -> Array:

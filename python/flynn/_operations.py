@@ -27,7 +27,7 @@ from typing import Any, Callable, Dict, NoReturn, Optional, Tuple
 import numpy as np
 
 from . import _c
-from ._array import DTYPES, INT64, Array, Stream, dtype_code
+from ._array import DTYPES, INT64, Array, Stream, device as open_device, dtype_code
 from ._errors import ArgumentError, check, fail, integer, one_of, real
 from ._run import Block, Where, call, on_device, output, place, run_of
 from ._exchange import take
@@ -60,7 +60,7 @@ def _unary(function: Any, dtype_of: Callable[..., np.dtype[Any]], a: Any, out: A
         if status:
             fail(status)
         return to
-    on = on_device(device, (a, out))
+    on = open_device("cpu") if type(a) is np.ndarray and out is None and device is None else on_device(device, (a, out))
     x = take("a", a, on)
     to = on._create(x.shape, dtype_of(x.dtype)) if out is None else output(out, on, x.shape, dtype_of(x.dtype))
     status = function(on._handle or on._gone(), x._handle, to._handle, run_of(variant, block, stream, on))
