@@ -205,11 +205,11 @@ __device__ inline T defined_sum(const convolution<T> &c, int64_t i, int64_t j)
                       j);
 }
 
-/* The same; with a tolerance, which may be less than sums of numbers of type T keep, summed as numbers of type W. */
+/* The same, summed as numbers of type W: a tolerance may be less than sums of numbers of type T keep. */
 template <bool signal, typename T, typename W>
-__device__ inline T defined_sum(const convolution<T> &c, int64_t i, int64_t j, double tolerance)
+__device__ inline T defined_sum_in(const convolution<T> &c, int64_t i, int64_t j)
 {
-    if (sizeof(W) == sizeof(T) || !(tolerance > 0))
+    if (sizeof(W) == sizeof(T))
         return defined_sum<signal>(c, i, j);
     W sum = 0;
     for (int64_t p = 0; p < c.kernel.rows; p++)
@@ -249,8 +249,7 @@ __global__ __launch_bounds__(fft_threads) void store_tiles_kernel(fft_tiles<W> t
             const uint32_t y = k / (uint32_t)columns, x = k % (uint32_t)columns;
             const W sum = sums[y * t.pitch() + x];
             c.out.data[(i0 + y) * c.out.stride + j0 + x] =
-                std::fabs((double)sum) >= from ? (T)sum
-                                               : defined_sum<signal, T, W>(c, i0 + y, j0 + x, accuracy.tolerance);
+                std::fabs((double)sum) >= from ? (T)sum : defined_sum_in<signal, T, W>(c, i0 + y, j0 + x);
             most.sum = std::fmax(most.sum, std::fabs((double)sum));
         }
     }
@@ -281,7 +280,7 @@ __global__ __launch_bounds__(fft_threads) void repair_tiles_kernel(fft_tiles<W> 
         const uint32_t end = (uint32_t)least<int64_t>(first + fft_chunk, rows * columns);
         for (uint32_t k = (uint32_t)first + threadIdx.x; k < end; k += fft_threads) {
             const uint32_t y = k / (uint32_t)columns, x = k % (uint32_t)columns;
-            c.out.data[(i0 + y) * c.out.stride + j0 + x] = defined_sum<signal, T, W>(c, i0 + y, j0 + x, tolerance);
+            c.out.data[(i0 + y) * c.out.stride + j0 + x] = defined_sum_in<signal, T, W>(c, i0 + y, j0 + x);
         }
     }
 }
