@@ -572,7 +572,7 @@ EFFECTS = {
     "max-memory": max_memory, "max-time": max_time, "function": function, "ranks": ranks, "path": path, "show": show, "tolerance": tolerance, "wide": wide, "columns": columns, "quiet": quiet, "help": as_help, "usage": usage, "version": version,
 }
 ALWAYS = ("quiet", "help", "usage", "version")
-SELDOM = ("usage", "path", "until", "flush", "max-time")  # in the long help alone
+SELDOM = ("usage", "path", "until", "flush", "max-time", "max-memory")  # in the long help alone
 SHARED = [name for name in EFFECTS if name not in ALWAYS]
 
 
