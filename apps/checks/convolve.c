@@ -54,16 +54,24 @@ static bool has_negative_element(const host_array *array)
     return false;
 }
 
-/* The most that a magnitude of the result can be, as far as the inputs are finite. */
+/* The largest magnitude of the array's finite elements. */
+static double largest_of(const host_array *array)
+{
+    double largest = 0;
+
+    for (int64_t i = 0; i < host_array_size(array); i++)
+        largest = isfinite(host_array_get(array, i)) ? fmax(largest, fabs(host_array_get(array, i))) : largest;
+    return largest;
+}
+
+/* An upper bound of the result's magnitudes, from the finite elements of the inputs. */
 static double most_of(const host_array *image, const host_array *kernel)
 {
-    double sum = 0, largest = 0;
+    double sum = 0;
 
     for (int64_t i = 0; i < host_array_size(kernel); i++)
         sum += isfinite(host_array_get(kernel, i)) ? fabs(host_array_get(kernel, i)) : 0;
-    for (int64_t i = 0; i < host_array_size(image); i++)
-        largest = isfinite(host_array_get(image, i)) ? fmax(largest, fabs(host_array_get(image, i))) : largest;
-    return 1.001 * sum * largest; /* with what rounding adds */
+    return 1.001 * sum * largest_of(image); /* 0.1 % for rounding */
 }
 
 /* Where the result starts within the full one, in a dimension (flynn.h). */
@@ -365,8 +373,7 @@ int64_t convolve_oracle_work(const convolve_oracle *o, int64_t *elements)
     return o->work;
 }
 
-/* What a bound is made of besides the rounding of an element's own sum: what is added to that, and what it is at least.
- */
+/* An element's error may be its sum's rounding plus `added`, and in any case `least`. */
 typedef struct allowance {
     double added, least;
 } allowance;
@@ -444,18 +451,13 @@ static compare_result compare_bands(const convolve_oracle *o, const host_array *
     return found;
 }
 
-/* What a tolerance allows: a part of the largest magnitude of the result. That of a wrong result may be anything, so no
- * more than the inputs can give. */
+/* The error that a tolerance allows: that part of the result's largest magnitude. A wrong result may have any
+ * magnitude, so it counts up to the bound that the inputs give. */
 static double allowed(const convolve_oracle *o, const host_array *result, double tolerance)
 {
-    double largest = 0, most;
-
     if (tolerance == 0 || o->count == 0)
         return 0;
-    for (int64_t i = 0; i < host_array_size(result); i++)
-        largest = isfinite(host_array_get(result, i)) ? fmax(largest, fabs(host_array_get(result, i))) : largest;
-    most = isnan(o->most) ? most_of(&o->inputs[0], &o->inputs[1]) : o->most;
-    return tolerance * fmin(largest, most);
+    return tolerance * fmin(largest_of(result), isnan(o->most) ? most_of(&o->inputs[0], &o->inputs[1]) : o->most);
 }
 
 compare_result convolve_oracle_check(const convolve_oracle *o, const host_array *result, const char *variant,

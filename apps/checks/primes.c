@@ -82,13 +82,14 @@ static int64_t quotient(int64_t n, int64_t d)
     return (int64_t)((double)n / (double)d);
 }
 
-/* How many of 2 to v no prime below p divides but itself, for each v = floor(n / i): after p they are as many less as
- * floor(v / p) had before, those below p not counted. Once p^2 is beyond v they are the primes. */
+/* For each v = floor(n / i) the numbers from 2 to v that no prime below p divides, except these primes themselves, are
+ * counted. Striking out the multiples of p takes away the count of floor(v / p), less the primes below p. When p^2 is
+ * beyond v, the count is that of the primes. */
 int64_t primes_counted(int64_t upto)
 {
     const int64_t n = upto > 2 ? upto - 1 : 1, root = (int64_t)sqrt((double)n);
-    int64_t *few = memory_zeroed((size_t)root + 1, sizeof *few);   /* of v up to the root */
-    int64_t *many = memory_zeroed((size_t)root + 1, sizeof *many); /* of floor(n / i), i up to the root */
+    int64_t *few = memory_zeroed((size_t)root + 1, sizeof *few);   /* the counts of v up to the root */
+    int64_t *many = memory_zeroed((size_t)root + 1, sizeof *many); /* the counts of floor(n / i), i up to the root */
     int64_t count;
 
     for (int64_t i = 1; i <= root; i++) {

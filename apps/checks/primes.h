@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * primes.h - checks primes by a sieve of its own on the host, and their number by a recurrence.
+ * primes.h - checks a list of primes by an independent sieve on the host, and a count by a formula.
  */
 #pragma once
 

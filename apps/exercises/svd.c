@@ -35,8 +35,8 @@ static const char *const factor_names[] = {"u.npy", "s.npy", "vt.npy", NULL};
 
 static const own_option options[] = {
     {"keep", OPTION_INTEGERS, offsetof(svd_options, keeps), "K,...",
-     .help = "Components (singular values) to keep (100, or all)\vOf a list each is a row.", .least = 1, .most = INT64_MAX,
-     .letter = 'k', .also = "components"},
+     .help = "Components (singular values) to keep (100, or all)\vOf a list each is a row.", .least = 1,
+     .most = INT64_MAX, .letter = 'k', .also = "components"},
     {"factors", OPTION_FOLDER, offsetof(svd_options, factors), "DIR", .names = factor_names,
      .help = "Write u.npy, s.npy and vt.npy into this folder\v`flynn reconstruct` reads them."},
     {0},

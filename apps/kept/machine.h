@@ -23,7 +23,8 @@ governor_text machine_governor(const char *sys);
  * as in some virtual machines. */
 double machine_caches(const char *sys);
 
-/* The same of a device here, at most: a size is taken that no cache exceeds where the device's own is not known. */
+/* An upper bound of the bytes of a device's last-level cache: its own size, or, where that is not known, one that no
+ * cache exceeds. */
 double machine_caches_of(const fl_device_info *device);
 
 /* The JSON object "machine" (a new reference): host, date (ISO 8601, UTC), processor, threads (processors_count),

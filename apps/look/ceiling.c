@@ -347,10 +347,8 @@ static const char summary[] =
     "The numbers are kept, and other commands report the percentage of the roofline that an exercise reached: the "
     "longer of bytes / bandwidth and operations / rate, over its time. The bandwidth is that of the copy; mul, add, "
     "triad and dot are for comparison with other machines. --size is in bytes of an array; a copy of arrays that fit "
-    "into "
-    "the caches is not kept. On several ranks (docs/cluster.md) it measures the link between them instead: ping-pong, "
-    "exchange and "
-    "all-reduce of messages up to --size bytes (64Mi).\v"
+    "into the caches is not kept. On several ranks (docs/cluster.md) it measures the link between them instead: "
+    "ping-pong, exchange and all-reduce of messages up to --size bytes (64Mi).\v"
     "\tof the best device\n"
     "-b all\tof every device\n"
     "--ranks=2\tof the link between two processes\n";

@@ -159,8 +159,8 @@ static void put_noise(FILE *out, const json_t *rows)
     json_decref(causes);
 }
 
-/* With texts of usual length, so many columns are as wide as a page of 1280 pixels; MOST are those of kernels with
- * numbers and blocks. */
+/* A page of 1280 pixels has room for MANY_COLUMNS of the usual length; a table of kernels with numbers and blocks has
+ * MOST_COLUMNS. */
 enum { MANY_COLUMNS = 18, MOST_COLUMNS = 21 };
 
 void html_table(FILE *out, const char *label, const column *list, const json_t *rows, int group)

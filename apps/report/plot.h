@@ -139,5 +139,5 @@ void gnuplot_draw(const char *script, const char *end, file_bytes *drawn, int co
 /* Makes the SVG that gnuplot drew fit to stand in a page with others: no prologue, no ids, no titles. In place. */
 void gnuplot_svg_bare(char *svg);
 
-/* Gives the SVG that gnuplot drew, as a file of its own, colours for a dark screen. */
+/* Adds colours for a dark screen to an SVG file that gnuplot drew. */
 void gnuplot_svg_dark(file_bytes *svg);

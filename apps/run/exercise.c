@@ -30,7 +30,8 @@ unsigned exercise_takes(const exercise_kind *kind)
                          TAKES_TIMING | TAKES_WRONG_TIMING | TAKES_CHECK | TAKES_OUTPUT | TAKES_RESULT | TAKES_SHOW;
 
     return (all & ~kind->lacks) | (kind->input_count > 0 ? TAKES_MAX_MEMORY : 0) |
-           (kind->takes_function ? TAKES_FUNCTION : 0) | (kind->tolerates ? TAKES_TOLERANCE : 0) | (kind->distributed ? TAKES_RANKS | TAKES_PATH : 0);
+           (kind->takes_function ? TAKES_FUNCTION : 0) | (kind->tolerates ? TAKES_TOLERANCE : 0) |
+           (kind->distributed ? TAKES_RANKS | TAKES_PATH : 0);
 }
 
 static void start(exercise *e, const exercise_kind *kind)

@@ -29,8 +29,8 @@ typedef enum field_shown {
     WHERE_IT_DIFFERS,
     WHERE_GIVEN,
     ON_RANKS,
-    OF_KERNELS
-} field_shown; /* of the user's */
+    OF_KERNELS /* the user's own */
+} field_shown;
 
 typedef struct field {
     const char *key;   /* in the result; NULL ends the list */

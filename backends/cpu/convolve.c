@@ -218,8 +218,8 @@ static void CPU_NAME(plan_tiled)(void *device, const void *args, fl_launch *laun
 }
 
 /* FIR_TAPS multiply-adds load that many elements and a sum, and store it. The first pass has (kernel rows - 1) more
- * rows in each tile, so tiles are not lower than the kernel; those that `tiled` would choose, which `auto` comes with,
- * count as not requested. */
+ * rows in each tile, so tiles are not lower than the kernel. `auto` calls it with the tiles that `tiled` has planned;
+ * they are replaced, because the caller did not request them. */
 static void CPU_NAME(plan_separable)(void *device, const void *args, fl_launch *launch)
 {
     const fl_convolve_args *c = args;
@@ -296,7 +296,7 @@ static cpu_methods CPU_NAME(methods)(const cpu_device *device, const fl_convolve
     m.cost[CPU_DIRECT] = CPU_FFT_SUM * outputs_of(c) * taps_of(c) * (single ? 1 : 2);
     m.bound[CPU_DIRECT] = device->host->bound(FL_OP_CONVOLVE, "tiled", c);
     CPU_NAME(weigh_fft)(c, c->out.dtype, &m.cost[CPU_FFT], &m.bound[CPU_FFT]);
-    m.bound[CPU_FFT] = fmax(m.bound[CPU_FFT], m.bound[CPU_DIRECT]); /* of tiles that are summed directly */
+    m.bound[CPU_FFT] = fmax(m.bound[CPU_FFT], m.bound[CPU_DIRECT]); /* fft sums some tiles directly */
     m.cost[CPU_FFT_WIDE] = INFINITY;
     if (single)
         CPU_NAME(weigh_fft)(c, FL_F64, &m.cost[CPU_FFT_WIDE], &m.bound[CPU_FFT_WIDE]);

@@ -13,7 +13,7 @@ typedef struct FT(filter) {
     int64_t length, step; /* of a block; outputs that it gives */
     const cpu_fft *plan;
     work *kernel;    /* its spectrum, divided by the length */
-    fft_norms norms; /* of the kernel */
+    fft_norms norms; /* the kernel's */
     fft_found found;
 } FT(filter);
 
@@ -62,7 +62,7 @@ static void FT(sum_outputs)(const FT(filter) * f, int64_t i, int64_t end, work *
     }
     memset(block, 0, (size_t)(end - i) * sizeof(work));
     for (int64_t p = 0; p < c->kernel.shape[0]; p++) {
-        const int64_t x0 = c->origin - p; /* of the signal, less that of the output */
+        const int64_t x0 = c->origin - p; /* the signal's index, less the output's */
         const int64_t from = max64(i, -x0), to = min64(end, c->signal.shape[0] - x0);
         const work tap = kernel[p];
 #pragma omp simd
@@ -138,7 +138,7 @@ static fl_status FT(run)(const fl_context *context, const void *args, const fl_l
     if (tolerance == 0)
         return FL_OK;
 #pragma omp parallel for schedule(dynamic) num_threads(team)
-    for (int64_t i = 0; i < n; i += f.step) /* what is not exact enough */
+    for (int64_t i = 0; i < n; i += f.step) /* blocks that are not exact enough */
         if (!(f.found.error[i / f.step] <= tolerance * largest))
             FT(sum_outputs)
     (&f, i, min64(i + f.step, n), (work *)((char *)memory + (size_t)(omp_get_thread_num() + 1) * bytes));

@@ -13,7 +13,7 @@ typedef struct FT(filter) {
     fft_cut cut;
     const cpu_fft *plan;
     work *kernel;    /* its spectrum, divided by the elements of a tile */
-    fft_norms norms; /* of the kernel */
+    fft_norms norms; /* the kernel's */
     fft_found found;
 } FT(filter);
 
@@ -89,7 +89,7 @@ static void FT(sum_area)(const FT(filter) * f, area t, work *tile, real *line)
         for (int64_t p = 0; p < c->kernel.shape[0]; p++) {
             const int64_t y = i + c->origin[0] - p;
             for (int64_t q = 0; q < c->kernel.shape[1] && y >= 0 && y < c->image.shape[0]; q++) {
-                const int64_t x0 = c->origin[1] - q; /* of the image, less that of the output */
+                const int64_t x0 = c->origin[1] - q; /* the image's column, less the output's */
                 const int64_t from = max64(t.j0, -x0), to = min64(t.j1, c->image.shape[1] - x0);
                 const real *const in = FN(image_row)(c, y);
                 const work tap = FN(kernel_row)(c, p)[q];
@@ -174,7 +174,7 @@ static fl_status FT(by_fft)(const fl_context *context, const fl_convolve_args *c
     if (tolerance == 0)
         return FL_OK;
 #pragma omp parallel for schedule(dynamic) num_threads(team)
-    for (int64_t n = 0; n < tiles; n++) /* what is not exact enough */
+    for (int64_t n = 0; n < tiles; n++) /* tiles that are not exact enough */
         if (!(f.found.error[n] <= tolerance * largest)) {
             char *const own = threads + (size_t)omp_get_thread_num() * per_thread;
             FT(sum_area)(&f, fft_area(c, &f.cut, n), (work *)own, (real *)(own + (size_t)tile * sizeof(work)));

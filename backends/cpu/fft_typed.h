@@ -78,7 +78,7 @@ static int64_t FT(store_row)(const work *restrict sums, double least, real *rest
     return small;
 }
 
-/* At most so far is a sum in `work` from the exact one (docs/accuracy.md). The second term is for what underflows. */
+/* An upper bound of the error of a sum in `work` (docs/accuracy.md). The second term is for what underflows. */
 static double FT(error)(const fft_norms *tile, const fft_norms *kernel, double log2_of_elements)
 {
     const bool single = sizeof(work) == sizeof(float);
@@ -96,7 +96,7 @@ static double FT(least_accurate)(double error, double terms)
     return sizeof(work) == sizeof(real) ? 0 : error * (1.01 + 1.01 / ((terms + 14) * FLT_EPSILON / 2));
 }
 
-/* The largest of so many magnitudes and of `so_far`. */
+/* Returns the largest of `so_far` and of the magnitudes of sums[0] to sums[count - 1]. */
 static double FT(largest)(const work *sums, int64_t count, double so_far)
 {
     work largest = 0;

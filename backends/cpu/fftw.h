@@ -94,12 +94,19 @@ typedef struct cpu_methods {
     double cost[CPU_METHODS], bound[CPU_METHODS];
 } cpu_methods;
 
+static inline bool cpu_fft_is_ready(const cpu_methods *of, cpu_method method)
+{
+    const bool single = method == CPU_FFT && of->dtype == FL_F32;
+    char why[256];
+
+    return method == CPU_DIRECT ||
+           (single ? cpu_fftw_ready_single : cpu_fftw_ready_double)(NULL, why, sizeof why) == FL_OK;
+}
+
 /* Returns the method that costs least of those that can run and take the tolerance; without one, fft is not as exact as
  * the others. */
 static inline cpu_method cpu_fft_choose(cpu_methods of, double tolerance)
 {
-    char why[256];
-
     for (;;) {
         cpu_method best = CPU_DIRECT;
         double least = INFINITY;
@@ -108,27 +115,20 @@ static inline cpu_method cpu_fft_choose(cpu_methods of, double tolerance)
                 best = (cpu_method)m;
                 least = of.cost[m];
             }
-        const bool single = best == CPU_FFT && of.dtype == FL_F32;
-        if (best == CPU_DIRECT ||
-            (single ? cpu_fftw_ready_single : cpu_fftw_ready_double)(NULL, why, sizeof why) == FL_OK)
+        if (cpu_fft_is_ready(&of, best))
             return best;
         of.cost[best] = INFINITY;
     }
 }
 
-/* The least tolerance of a method that can run. */
+/* Returns the least tolerance that a method which can run takes. */
 static inline double cpu_fft_least_bound(const cpu_methods *of)
 {
     double least = INFINITY;
-    char why[256];
 
-    for (int m = CPU_DIRECT; m < CPU_METHODS; m++) {
-        const bool single = m == CPU_FFT && of->dtype == FL_F32;
-        if (of->cost[m] < INFINITY && of->bound[m] < least &&
-            (m == CPU_DIRECT ||
-             (single ? cpu_fftw_ready_single : cpu_fftw_ready_double)(NULL, why, sizeof why) == FL_OK))
+    for (int m = CPU_DIRECT; m < CPU_METHODS; m++)
+        if (of->cost[m] < INFINITY && of->bound[m] < least && cpu_fft_is_ready(of, (cpu_method)m))
             least = of->bound[m];
-    }
     return least;
 }
 

@@ -44,7 +44,7 @@ FLYNN_INLINE dim3 flynn_blocks()
 /* A function that is not inlined, so that FLYNN_WHERE is a place in the user's text: the line that calls it. */
 #define FLYNN_CALLED FLYNN_OWN __attribute__((noinline, unused)) static
 #define FLYNN_WHERE __builtin_return_address(0)
-/* A place where threads meet. A compiler makes neither two calls of one nor one of two: either would be another place. */
+/* A place where threads meet. The compiler must not duplicate a call or merge two: threads would then meet elsewhere. */
 #if defined(__clang__)
 #define FLYNN_MEETING FLYNN_CALLED __attribute__((convergent, noduplicate, nomerge))
 #else

@@ -68,7 +68,8 @@ EXPORT int rsmi_dev_temp_metric_get(uint32_t index, uint32_t sensor, int metric,
     return is_open && index == 2 && sensor == 0 && metric == 0 ? 0 : 1;
 }
 
-/* The numbers 11, 12 and 13 compute on the GPU, 14 on another one, and 15 has ended. With OLDER there is no room for more. */
+/* The numbers 11, 12 and 13 compute on the GPU, 14 on another one, and 15 has ended. With OLDER there is no room for
+ * more. */
 EXPORT int rsmi_compute_process_info_get(void *processes, uint32_t *count)
 {
     struct {
