@@ -5,6 +5,7 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -83,13 +84,20 @@ static void read_waiting(bench_counts *c)
         close(folder);
 }
 
+static double seconds_of(struct timeval t)
+{
+    return (double)t.tv_sec + 1e-6 * (double)t.tv_usec;
+}
+
 bench_counts bench_counts_now(void)
 {
     bench_counts c = {.at_s = bench_now()};
     struct rusage used;
 
-    if (getrusage(RUSAGE_SELF, &used) == 0)
+    if (getrusage(RUSAGE_SELF, &used) == 0) {
         c.switches = (double)used.ru_nivcsw;
+        c.ran_s = seconds_of(used.ru_utime) + seconds_of(used.ru_stime);
+    }
     read_ticks(&c);
     read_waiting(&c);
     return c;
@@ -102,6 +110,7 @@ void bench_disturbance_add(bench_disturbance *d, const bench_counts *from, const
 
     d->seconds += to->at_s - from->at_s;
     d->switches += to->switches - from->switches;
+    d->ran_s += to->ran_s - from->ran_s;
     d->stolen += to->stolen - from->stolen;
     d->ticks += to->ticks - from->ticks;
     d->waited_s += to->waited_s - from->waited_s;
@@ -113,7 +122,9 @@ void bench_disturbance_add(bench_disturbance *d, const bench_counts *from, const
 
 double bench_switches_per_s(const bench_disturbance *d)
 {
-    return d->seconds > 0 ? d->switches / d->seconds : 0;
+    const double threads_s = fmax(d->seconds, d->ran_s); /* a single thread also waits, for a GPU or for files */
+
+    return threads_s > 0 ? d->switches / threads_s : 0;
 }
 
 double bench_stolen_part(const bench_disturbance *d)

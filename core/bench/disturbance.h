@@ -12,6 +12,7 @@
 typedef struct bench_counts {
     double at_s;
     double switches;      /* how often a thread of this process had to leave its processor */
+    double ran_s;         /* time that all threads of this process ran */
     double stolen, ticks; /* time of all processors: that other virtual machines had; in all */
     double waited_s;      /* time that this process's threads were ready and had no processor */
     double turns;         /* how often a thread of this process got a processor; 0: the system counts no waiting */
@@ -19,7 +20,7 @@ typedef struct bench_counts {
 
 /* Sums over the timed passes of a case. */
 typedef struct bench_disturbance {
-    double seconds, switches, stolen, ticks, waited_s, turns;
+    double seconds, switches, ran_s, stolen, ticks, waited_s, turns;
     double load;         /* programs that want to run, over the number of processors, at the end */
     bool counts_waiting; /* else `waited_s` and `turns` say nothing */
 } bench_disturbance;
@@ -29,6 +30,8 @@ bench_counts bench_counts_now(void);
 /* Adds what happened between the two moments. */
 void bench_disturbance_add(bench_disturbance *d, const bench_counts *from, const bench_counts *to);
 
+/* For each thread that ran: a quiet machine, too, takes the processor away from each of many threads some ten times a
+ * second. */
 double bench_switches_per_s(const bench_disturbance *d);
 double bench_stolen_part(const bench_disturbance *d);
 

@@ -101,6 +101,10 @@ Test(disturbance_counts, causes)
 
     bench_disturbance_say(&(bench_disturbance){.seconds = 2, .switches = 500, .ticks = 400}, NAN, text, sizeof text);
     cr_expect_str_eq(text, "other programs or threads took the processor 250 times a second");
+    bench_disturbance_say(&(bench_disturbance){.seconds = 2, .switches = 500, .ran_s = 30}, NAN, text, sizeof text);
+    cr_expect(strcmp(text, "") == 0, "16 threads of a quiet machine, each of which is switched off now and then");
+    bench_disturbance_say(&(bench_disturbance){.seconds = 2, .switches = 4500, .ran_s = 30}, NAN, text, sizeof text);
+    cr_expect_str_eq(text, "other programs or threads took the processor 150 times a second");
     bench_disturbance_say(&(bench_disturbance){.seconds = 0.01, .switches = 5}, NAN, text, sizeof text);
     cr_expect(strcmp(text, "") == 0, "a few switches are chance");
     bench_disturbance_say(&(bench_disturbance){.seconds = 2, .stolen = 100, .ticks = 400}, 0, text, sizeof text);
@@ -118,5 +122,6 @@ Test(disturbance_counts, causes)
     cr_expect(strcmp(text, "") == 0, "one turn of another program is chance");
     bench_counts from = bench_counts_now(), to = bench_counts_now();
     cr_expect(from.ticks > 0 && to.ticks >= from.ticks && to.at_s >= from.at_s, "/proc/stat is read");
+    cr_expect(from.ran_s > 0 && to.ran_s >= from.ran_s, "the process's time is read");
     cr_expect(from.turns > 0 && to.turns >= from.turns && to.waited_s >= from.waited_s, "schedstat is read");
 }

@@ -243,9 +243,9 @@ typedef struct fl_bench_result {
     bool unused;            /* false */
     double first_s;         /* from nothing to the end of the first pass */
     double copy_in_s, kernel_s, copy_out_s, total_s; /* medians; NaN: no sample */
-    /* Counted during the timed passes: how often a second another program or thread took the processor (0 in a team,
-     * whose processes give it away while they wait), the part of the processors' time that other virtual machines had,
-     * and how many programs wanted each processor. */
+    /* Counted during the timed passes: how often a second another program or thread took the processor from each thread
+     * that ran (0 in a team, whose processes give it away while they wait), the part of the processors' time that other
+     * virtual machines had, and how many programs wanted each processor. */
     double switches_per_s, stolen, load;
     /* From NVML or rocm-smi, if the device is a GPU and the library can be loaded, else NaN. `throttled`: 1 if the GPU
      * lowered its clock for power or heat, else 0; NaN on AMD's GPUs, whose library reports no cause. */
