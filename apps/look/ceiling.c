@@ -27,6 +27,8 @@
 #include "view/units.h"
 
 #include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -205,22 +207,44 @@ static json_t *measure_steadily(measured_device *d, const quantity_kind *q)
     return found;
 }
 
+void ceiling_note(json_t *notes, const char *format, ...)
+{
+    va_list arguments;
+    char text[500];
+
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    json_append(notes, json_text(text));
+}
+
+void ceiling_print_notes(json_t *notes)
+{
+    json_t *text;
+    size_t i;
+
+    json_array_foreach(notes, i, text) note("%s", json_string_value(text));
+    json_decref(notes);
+}
+
 /* A copy of arrays that may stay in a cache does not show the memory: it is not to be kept. */
-static void refuse_cached(const measured_device *d, json_t *copy)
+static void refuse_cached(const measured_device *d, json_t *copy, json_t *notes)
 {
     const double mebibyte = 0x1p20;
 
     if (d->info->emulation || (double)d->bytes > d->caches)
         return;
-    note("%s: %s: arrays of %s may stay in the caches, which have up to %s: it is not kept; --size=%.0fMi shows the "
-         "memory",
-         d->info->resource, d->quantity->title, format_bytes((double)d->bytes).text, format_bytes(d->caches).text,
-         ceil(2 * d->caches / mebibyte));
+    ceiling_note(
+        notes,
+        "%s: %s: arrays of %s may stay in the caches, which have up to %s: it is not kept; --size=%.0fMi shows "
+        "the memory",
+        d->info->resource, d->quantity->title, format_bytes((double)d->bytes).text, format_bytes(d->caches).text,
+        ceil(2 * d->caches / mebibyte));
     json_put(copy, "steady", json_boolean(false));
 }
 
 /* NaN where the times do not show the device's speed, with a note that says what disturbed them. */
-static double kept_rate(const json_t *device, const char *key)
+static double kept_rate(const json_t *device, const char *key, json_t *notes)
 {
     json_t *q;
     size_t i;
@@ -230,31 +254,31 @@ static double kept_rate(const json_t *device, const char *key)
         if (strcmp(row_text(q, "key"), key) != 0 || is_steady(q))
             continue;
         if (is_disturbed(q))
-            note("%s: %s: %s: it is not kept; measure it again on a quiet machine", row_text(device, "resource"),
-                 row_text(q, "what"), row_text(q, "disturbed"));
+            ceiling_note(notes, "%s: %s: %s: it is not kept; measure it again on a quiet machine",
+                         row_text(device, "resource"), row_text(q, "what"), row_text(q, "disturbed"));
         return NAN;
     }
     return ceiling_rate(device, key);
 }
 
 /* The rates that are worth saving: no rate that is not steady, and none of two that contradict each other. */
-static ceilings worth_keeping(const json_t *device, const fl_device_info *info)
+static ceilings worth_keeping(const json_t *device, const fl_device_info *info, json_t *notes)
 {
-    ceilings c = {kept_rate(device, "copy"), kept_rate(device, "f32"), kept_rate(device, "f64")};
+    ceilings c = {kept_rate(device, "copy", notes), kept_rate(device, "f32", notes), kept_rate(device, "f64", notes)};
 
     if (c.f32_flops_per_s < 0.9 * c.f64_flops_per_s) {
-        note("%s: multiply-adds in f32 (%s) are slower than in f64 (%s), which no processor's are: neither is kept; "
-             "measure "
-             "them again on a quiet machine",
-             info->resource, format_rate(c.f32_flops_per_s, "FLOP/s").text,
-             format_rate(c.f64_flops_per_s, "FLOP/s").text);
+        ceiling_note(notes,
+                     "%s: multiply-adds in f32 (%s) are slower than in f64 (%s), which no processor's are: neither is "
+                     "kept; measure them again on a quiet machine",
+                     info->resource, format_rate(c.f32_flops_per_s, "FLOP/s").text,
+                     format_rate(c.f64_flops_per_s, "FLOP/s").text);
         c.f32_flops_per_s = c.f64_flops_per_s = NAN;
     }
     return c;
 }
 
 /* A device of the document's "ceilings". `wrong` is set where a result is. */
-static json_t *measure_device(fl_device *device, const common_options *common, bool *wrong)
+static json_t *measure_device(fl_device *device, const common_options *common, json_t *notes, bool *wrong)
 {
     const fl_device_info *info = fl_device_describe(device);
     json_t *row = json_new_object(), *quantities = json_new_list();
@@ -265,7 +289,7 @@ static json_t *measure_device(fl_device *device, const common_options *common, b
     for (const quantity_kind *q = quantity_kinds; q->key; q++) {
         json_t *found = q->link && info->host_memory ? NULL : measure_steadily(&d, q);
         if (found && strcmp(q->key, "copy") == 0)
-            refuse_cached(&d, found);
+            refuse_cached(&d, found, notes);
         if (found)
             json_append(quantities, found);
     }
@@ -279,9 +303,9 @@ static json_t *measure_device(fl_device *device, const common_options *common, b
     json_put(row, "quantities", quantities);
     if (info->emulation)
         return row; /* its times mean nothing */
-    const ceilings roofline = worth_keeping(row, info);
+    const ceilings roofline = worth_keeping(row, info, notes);
     if (!ceilings_save(info, &roofline, &why))
-        note("the ceilings of %s are not kept: %s", info->resource, why.text);
+        ceiling_note(notes, "the ceilings of %s are not kept: %s", info->resource, why.text);
     return row;
 }
 
@@ -370,14 +394,16 @@ int command_ceiling(int argc, char **argv)
         return code;
     }
     backend_list backends = backends_open(&common);
-    json_t *document = json_new_document(), *devices = json_new_list();
+    json_t *document = json_new_document(), *devices = json_new_list(), *notes = json_new_list();
     bool wrong = false;
+
     for (int i = 0; i < backends.count; i++)
-        json_append(devices, measure_device(backends.open[i].device, &common, &wrong));
+        json_append(devices, measure_device(backends.open[i].device, &common, notes, &wrong));
     json_put(document, "machine", results_machine(&backends));
     json_put(document, "ceilings", devices);
     if (results_write(&common, document))
         show(devices, json_object_get(document, "machine"));
+    ceiling_print_notes(notes);
     json_decref(document);
     backends_close(&backends);
     options_free(&common);

@@ -41,7 +41,7 @@ typedef struct network {
     fl_rows *to, *from;   /* [ranks]: parts of device_out and device_in */
     bool in_host;         /* these are in host memory */
     fl_piece *sent, *got; /* [ranks]: where they are */
-    json_t *rows;
+    json_t *rows, *notes; /* what is measured; texts that are printed after the results */
 } network;
 
 /* One quantity at one size. */
@@ -328,11 +328,13 @@ static void keep(const network *n)
         unsteady += !last;
     }
     if (unsteady > 0)
-        note("exchange: the times of %d sizes of %d vary by more than a quarter, since other programs run here: %s; "
-             "measure them again on a quiet machine",
-             unsteady, unsteady + count, last ? "they are not kept" : "none is kept");
+        ceiling_note(
+            n->notes,
+            "exchange: the times of %d sizes of %d vary by more than a quarter, since other programs run here: %s; "
+            "measure them again on a quiet machine",
+            unsteady, unsteady + count, last ? "they are not kept" : "none is kept");
     if (last && !ceilings_save_link(n->path, times, count, &why))
-        note("the ceilings of the link are not kept: %s", why.text);
+        ceiling_note(n->notes, "the ceilings of the link are not kept: %s", why.text);
 }
 
 /* Measures ping-pong and exchange by this path; NULL: by the best one. */
@@ -383,7 +385,8 @@ static void network_start(network *n, fl_device *device, const common_options *c
                    .ranks = group_info()->size,
                    .rank = group_info()->rank,
                    .most = (bytes + 7) / 8 * 8,
-                   .rows = json_new_list()};
+                   .rows = json_new_list(),
+                   .notes = json_new_list()};
     n->to = memory_zeroed((size_t)n->ranks, sizeof *n->to);
     n->from = memory_zeroed((size_t)n->ranks, sizeof *n->from);
     n->sent = memory_zeroed((size_t)n->ranks, sizeof *n->sent);
@@ -487,6 +490,7 @@ int ceiling_of_network(const common_options *common)
             text_print("saved in %s: later runs with this many ranks report how much of this bandwidth they reach\n",
                        ceilings_path());
     }
+    ceiling_print_notes(n.notes);
     json_decref(document);
     network_end(&n);
     backends_close(&backends);
