@@ -30,7 +30,8 @@ static int64_t elements_of(const json_t *entry)
 
 static bool same_kind(const json_t *entry, const tuned_work *work)
 {
-    return strcmp(text_of(entry, "exercise"), work->exercise) == 0 && strcmp(text_of(entry, "dtype"), work->dtype) == 0;
+    return strcmp(text_of(entry, "exercise"), work->exercise) == 0 &&
+           strcmp(text_of(entry, "dtype"), work->dtype) == 0 && strcmp(text_of(entry, "text"), work->text) == 0;
 }
 
 static json_t *entry_of(const tuned_work *work, const tuned_choice *choice)
@@ -40,6 +41,8 @@ static json_t *entry_of(const tuned_work *work, const tuned_choice *choice)
     json_put(entry, "exercise", json_text(work->exercise));
     json_put(entry, "dtype", json_text(work->dtype));
     json_put(entry, "elements", json_whole(work->elements));
+    if (*work->text)
+        json_put(entry, "text", json_text(work->text));
     json_put(entry, "variant", json_text(choice->variant));
     json_put(entry, "block", json_wholes((int64_t[]){choice->block[0], choice->block[1], choice->block[2]}, 3));
     return entry;

@@ -222,6 +222,13 @@ static void add_run(const kernel_options *own, formula_names *names)
         formula_name_add(names, own->block[d], "block.%c", "xyz"[d]);
 }
 
+bool kernel_names_block(const char *text)
+{
+    const char *brace = strchr(text, '{');
+
+    return brace && strstr(brace, "block.");
+}
+
 /* The text with the values of its formulas. It is freed with the options. */
 static const char *fill(kernel_options *own, const char *option, const char *text, const formula_names *names)
 {
@@ -232,6 +239,7 @@ static const char *fill(kernel_options *own, const char *option, const char *tex
         option_fail(option, "%s", why.text);
     if (!filled)
         fail(EXIT_BAD_INPUT, "'%s': %s", text, why.text);
+    own->names_block = own->names_block || (strcmp(filled, text) != 0 && kernel_names_block(text));
     own->filled[own->filled_count++] = filled;
     return filled;
 }

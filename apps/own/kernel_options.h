@@ -81,6 +81,7 @@ typedef struct kernel_options {
     int block[3];                                       /* this run's block, which formulas can name */
     char *filled[MOST_DEFINES + MOST_KERNEL_WORDS + 3]; /* texts with the values of their formulas */
     int filled_count;
+    bool names_block;              /* a formula does */
     double work_flops, work_bytes; /* values of --flops and --bytes; NaN: not given */
 
     struct {
@@ -122,6 +123,9 @@ char *kernel_define_value(const char *define, int i);
 /* Replaces each {FORMULA} in the arguments, macros, --grid, --shared and --expect by its value. The names are those of
  * --let and block.x, block.y and block.z. Ends the command where a formula is wrong. */
 void kernel_fill(kernel_options *own, const char **arguments, int argument_count);
+
+/* Returns whether a formula in the text may name the block. */
+bool kernel_names_block(const char *text);
 
 /* Without --warp, and if all GPUs that run have warps of 64 threads, the emulation that computes what is expected has
  * them, too. */

@@ -10,6 +10,7 @@
 #include "support/fail.h"
 #include "view/json.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -105,6 +106,15 @@ static const char *why_scalar(const exercise *e)
     return why;
 }
 
+static bool text_key(const exercise *e, char key[TEXT_KEY])
+{
+    json_t *text = json_text(((const map_options *)e->own)->function.text);
+
+    snprintf(key, TEXT_KEY, "%016" PRIx64, json_hash(text));
+    json_decref(text);
+    return true;
+}
+
 static void add_json(const exercise *e, const measurement *m, json_t *row)
 {
     const map_options *own = e->own;
@@ -145,5 +155,6 @@ const exercise_kind map_exercise = {
     .settle = settle,
     .take = map_take,
     .why_scalar = why_scalar,
+    .text_key = text_key,
     .add_json = add_json,
 };

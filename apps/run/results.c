@@ -172,6 +172,7 @@ static json_t *json_result(const result_list *results, const exercise *e, const 
     /* A counted result is cut to its count. */
     const int64_t rows = m->ranks ? distributed_rows(m) : m->results[0].shape[0];
     json_t *row = json_new_object(), *inputs = json_new_list();
+    char text_key[TEXT_KEY];
 
     json_put(row, "exercise", json_text(e->kind->name));
     results_put_device(row, m->requested, &m->device);
@@ -207,6 +208,8 @@ static json_t *json_result(const result_list *results, const exercise *e, const 
     json_t *check = results_check(&m->check, m->check_method, m->results[0].ndim, m->results[0].shape);
     results_put_wrong(check, &m->wrong, m->results[0].ndim, m->results[0].shape, m->timing.block);
     json_put(row, "check", check);
+    if (e->kind->text_key)
+        json_put(row, "text_key", json_text(e->kind->text_key(e, text_key) ? text_key : NULL));
     if (e->kind->add_json)
         e->kind->add_json(e, m, row);
     return row;

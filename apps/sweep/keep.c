@@ -29,13 +29,21 @@ static bool may_replace_auto(const json_t *best, const json_t *offers)
 
 void sweep_keep(json_t *best, const json_t *offers)
 {
-    const json_t *block = json_object_get(best, "block_asked");
-    tuned_work work = {row_text(best, "exercise"), row_text(best, "dtype"),
-                       json_integer_value(json_object_get(best, "elements")), row_text(best, "resource"),
-                       row_text(best, "device")};
+    const json_t *block = json_object_get(best, "block_asked"), *text = json_object_get(best, "text_key");
+    const tuned_work work = {.exercise = row_text(best, "exercise"),
+                             .dtype = row_text(best, "dtype"),
+                             .elements = json_integer_value(json_object_get(best, "elements")),
+                             .text = text ? json_string_value(text) : "",
+                             .resource = row_text(best, "resource"),
+                             .name = row_text(best, "device")};
     tuned_choice choice = {.variant = ""};
     problem why;
 
+    if (!work.text) {
+        note("%s is not kept: its words name the block, and none is given; --block=... gives one",
+             row_text(best, "choice"));
+        return;
+    }
     if (!may_replace_auto(best, offers)) {
         note("%s is not kept: it does not take every input, or is less accurate; auto takes it where it can",
              row_text(best, "variant"));

@@ -189,7 +189,7 @@ static json_t *best_entry(const json_t *rows, const json_t *row)
     static const char *const keys[] = {"exercise", "backend_requested", "resource", "device", "dtype",
                                        "size",     "elements",          "variant",  "block",  "block_asked",
                                        "kernel_s", "keep_asked",        "file",     "choice", "define",
-                                       "let",      "let_shown",         NULL};
+                                       "let",      "let_shown",         "text_key", NULL};
     json_t *entry = json_new_object();
 
     copy_keys(entry, row, keys);

@@ -317,9 +317,10 @@ static void settle(const common_options *common, sweep_options *own)
     if (own->save && own->kind->own_methods)
         fail(EXIT_BAD_INPUT, "--save: the variants of %s are methods, and none of them replaces another",
              own->kind->name);
-    if (own->save && own->kind->first_is_text)
-        fail(EXIT_BAD_INPUT, "--save: what is best depends on the text, and a choice is kept for all of %s",
-             own->kind->name);
+    for (int i = 1; own->save && is_kernel(own) && i < common->argument_count; i++)
+        if (kernel_names_block(common->arguments[i]))
+            fail(EXIT_BAD_INPUT, "--save: '%s' follows the block, and a later run would have the number of another one",
+                 common->arguments[i]);
     exercise_refuse(common, own->kind);
     if (!is_kernel(own))
         option_refuse_more(common, kernel_own_options, "only kernel takes it");

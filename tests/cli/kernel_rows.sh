@@ -71,6 +71,30 @@ check "with kernels, blocks and sizes" test "$(grep -Eo "reconstruct(_tiled|_reg
     sort -u | wc -l)" = 12
 check "and lines over m" grep -q "kernel over m" page.html
 
+# What is kept for a text: its later runs without a block have the best one.
+is_tuned() { # BLOCK ARGUMENT...: of flynn kernel; BLOCK "": the usual one
+    as_gpu ok "kernel ${*:2}" kernel "${@:2}" --backend=false-gpu --json
+    check "${1:+has the block that was kept}${1:-has none that was kept}" json "$work/out" \
+        "(d['results'][0]['tuned'], d['results'][0]['block'][0]) == ('$1' != '', ${1:-256})"
+}
+added=(0:1000 0:1000 out 1000)
+as_gpu ok "a block to keep" sweep kernel "$kernels/vector_add.hip" "${added[@]}" --block=64 --backend=false-gpu --save "${quick[@]}"
+check "says so" grep -q 'block 64, .*; kept$' "$work/out"
+is_tuned 64 "$kernels/vector_add.hip" "${added[@]}"
+is_tuned 64 "$kernels/vector_add.hip" 0:900 0:900 out 900
+is_tuned "" "$kernels/vector_add.hip" 0:100 0:100 out 100
+is_tuned "" "$kernels/vector_add.hip" "${added[@]}" --grid=4
+is_tuned "" "$kernels/vector_add.hip" "${added[@]}" -D OTHER
+is_tuned "" "$kernels/vector_add.hip" "${added[@]}" -D 'OTHER={block.x}'
+(cat "$kernels/vector_add.hip" && echo "// another text") >another.hip
+is_tuned "" another.hip "${added[@]}"
+as_gpu ok "macros that follow the block" sweep kernel "$kernels/vector_add.hip" "${added[@]}" -D 'OTHER={block.x}' --block=32 --backend=false-gpu --save
+is_tuned 32 "$kernels/vector_add.hip" "${added[@]}" -D OTHER=32
+is_tuned "" "$kernels/vector_add.hip" "${added[@]}" -D OTHER=64
+as_gpu ok "words that name the block, and none is given" sweep kernel "$kernels/vector_add.hip" "${added[@]}" \
+    --shared='{block.x}' --backend=false-gpu --save
+check "keep nothing" grep -q "vector_add is not kept: its words name the block, and none is given" "$work/err"
+
 # ---------------------------------------------------------------------------------------------------- what makes a row
 
 ok "rows of flynn kernel" kernel "${three[@]::2}" "${sizes[@]}" --block=8x8,16x16 --let z=0 --backend=hip-cpu --json
@@ -185,7 +209,8 @@ refusal "--csv: has no effect: several rows are run" --let n=1,2 --csv
 refused "a name in an argument" 2 "'{m}': 'm': m is not known; expected a number or one of block.x, block.y, block.z" \
     kernel "$kernels/increment.hip" inout:ones:4 '{m}' "${hip[@]}"
 refused "an option of kernel alone" 2 "--grid: has no effect: only kernel takes it" sweep sort --grid=3
-refused "a choice among texts" 2 "what is best depends on the text" sweep kernel first.hip out=1 1 --save
+refused "a choice whose arguments follow the block" 2 "'{n/block.x}' follows the block" \
+    sweep kernel first.hip out=1 '{n/block.x}' --let n=9 --save
 refused "several blocks of an exercise" 2 "'8x8,16x16' is not a block" reconstruct --block=8x8,16x16
 
 # ------------------------------------------------------------------------------------------------------- exchanged axes

@@ -160,7 +160,11 @@ refused "a dtype that none has" 2 "computes sort in u8" sweep sort --dtype=u8 --
 refused "a rank" 2 "only svd and reconstruct have singular values" sweep sort --keep=3
 FLYNN_KEEP=3 ok "a variable for other exercises" sweep sort --backend=serial --size=100 --variant=radix --repeat=1
 refused "methods" 2 "primes are methods" sweep primes --save
-refused "a function" 2 "depends on the text" sweep map --size=100 --backend=serial --save
+ok "map, of its own function" sweep map --size=100 --backend=serial --variant=naive --save "${quick[@]}"
+ok "the same text" map --size=100 --backend=serial --repeat=1 --json
+check "runs what was kept" json "$work/out" 'd["results"][0]["tuned"]'
+ok "another text" map 'x + 1' --size=100 --backend=serial --repeat=1 --json
+check "does not" json "$work/out" 'not d["results"][0]["tuned"]'
 refused "a backend that is none" 2 --backend sweep sort --backend=seriell
 FLYNN_CACHE=/dev/null/no refused "no folder to keep it in" 4 "/dev/null" sweep sort --backend=serial --size=100 \
     --variant=radix "${quick[@]}" --save

@@ -44,7 +44,7 @@ static void start(void)
 
 static void keep(const char *exercise, int64_t elements, const char *variant, int edge)
 {
-    tuned_work work = {exercise, "f32", elements, "omp:2", "a processor"};
+    tuned_work work = {exercise, "f32", elements, "", "omp:2", "a processor"};
     tuned_choice choice = {.block = {edge, edge, 1}};
     problem why;
 
@@ -56,7 +56,7 @@ static void keep(const char *exercise, int64_t elements, const char *variant, in
 static const char *found(const char *exercise, const char *dtype, int64_t elements, const char *resource)
 {
     static tuned_choice choice;
-    tuned_work work = {exercise, dtype, elements, resource, "a processor"};
+    tuned_work work = {exercise, dtype, elements, "", resource, "a processor"};
 
     return tuned_find(&work, &choice) ? choice.variant : "";
 }
@@ -83,7 +83,7 @@ Test(tuned, between_two_powers_of_two, .init = start, .fini = scratch_end)
 Test(tuned, the_last_one_counts, .init = start, .fini = scratch_end)
 {
     tuned_choice choice;
-    tuned_work work = {"sort", "f32", 1100, "omp:2", "a processor"};
+    tuned_work work = {"sort", "f32", 1100, "", "omp:2", "a processor"};
 
     keep("sort", 1100, "radix", 8);
     keep("sort", 1100, "bitonic", 32);
@@ -175,7 +175,7 @@ Test(tuned, a_damaged_file_is_copied_before_it_is_made_anew, .init = start, .fin
 
 Test(tuned, a_file_that_cannot_be_read_is_not_replaced, .init = start, .fini = scratch_end)
 {
-    tuned_work work = {"sort", "f32", 1100, "omp:2", "a processor"};
+    tuned_work work = {"sort", "f32", 1100, "", "omp:2", "a processor"};
     tuned_choice choice = {.variant = "radix"};
     struct rlimit files;
     problem why;
@@ -319,9 +319,25 @@ Test(tuned, entries_that_are_none, .init = start, .fini = scratch_end)
     }
 }
 
+Test(tuned, a_text_has_its_own_choice, .init = start, .fini = scratch_end)
+{
+    tuned_work one = {"kernel", "f32", 1000, "00aa", "hip:0", "a GPU"}, other = one, none = one;
+    tuned_choice choice = {.variant = "own", .block = {64, 1, 1}}, found_choice;
+    problem why;
+
+    other.text = "00ab";
+    none.text = "";
+    cr_assert(tuned_save(&one, &choice, &why), "%s", why.text);
+    cr_expect(!tuned_find(&other, &found_choice) && !tuned_find(&none, &found_choice));
+    choice.block[0] = 128;
+    cr_assert(tuned_save(&other, &choice, &why), "%s", why.text);
+    cr_expect(tuned_find(&one, &found_choice) && found_choice.block[0] == 64);
+    cr_expect(tuned_find(&other, &found_choice) && found_choice.block[0] == 128);
+}
+
 Test(tuned, off, .init = start, .fini = scratch_end)
 {
-    tuned_work work = {"sort", "f32", 1000, "omp:2", "a processor"};
+    tuned_work work = {"sort", "f32", 1000, "", "omp:2", "a processor"};
     problem why;
 
     setenv("FLYNN_CACHE", "off", 1);

@@ -105,7 +105,7 @@ static void remove_caches(void)
 
 static int read_caches(void *nothing)
 {
-    const tuned_work work = {"sort", "f32", 1 << 20, "serial", "cpu"};
+    const tuned_work work = {"sort", "f32", 1 << 20, "", "serial", "cpu"};
     const fl_device_info device = {.resource = "serial", .name = "cpu"};
     tuned_choice choice = {.variant = ""};
 
