@@ -43,9 +43,9 @@ static size_t count_different(const json_t *rows, const char *key)
 }
 
 /* "3 backends" */
-static cell counted(size_t count, const char *what)
+static cell counted(double count, const char *what)
 {
-    return cell_print("%zu %s%s", count, what, count == 1 ? "" : "s");
+    return cell_print("%.0f %s%s", count, what, count == 1 ? "" : "s");
 }
 
 static void put_ran(FILE *out, const json_t *data)
@@ -291,7 +291,7 @@ static void put_computer(FILE *out, const json_t *machine)
     start_term(out, "machine");
     html_print(out, "%s", row_text(machine, "processor"));
     if (row_number(machine, "threads") > 0)
-        html_print(out, ", %s", counted((size_t)row_number(machine, "threads"), "thread").text);
+        html_print(out, ", %s", counted(row_number(machine, "threads"), "thread").text);
     if (row_number(machine, "memory_bytes") > 0)
         html_print(out, ", %s", format_bytes(row_number(machine, "memory_bytes")).text);
     end_term(out);

@@ -183,7 +183,7 @@ static void demand_values(const core_kernel_signature *s)
 
     for (int i = 0; i < s->count; i++) {
         const core_parameter *p = &s->parameters[i];
-        const core_number *numbers = s->numbers.list + p->first;
+        const core_number *numbers = p->numbers > 0 ? s->numbers.list + p->first : NULL;
         int at = 0;
         fuzz_demand(p->numbers == 0 || (!p->is_array && p->at == end && p->first + p->numbers <= s->numbers.count),
                     "%s has the numbers %d to %d", p->name, p->first, p->first + p->numbers);
