@@ -162,12 +162,17 @@ static void try_expression(const char *text)
     free(function);
 }
 
-/* Blanks the directives that keep the places of errors, and the bounds of the launch, which a user's text may not have.
- */
+/* Blanks what is added to a user's text: the directives that keep the places of errors, the bounds of the launch, and
+ * the line at the end that names a kernel within a namespace. */
 static void blank_lines(char *compiled)
 {
-    static const char before[] = "\nextern \"C\"\n#line ", bounds[] = "\nFLYNN_LAUNCH_BOUNDS(";
+    static const char before[] = "\nextern \"C\"\n#line ", bounds[] = "\nFLYNN_LAUNCH_BOUNDS(", named[] = "using ";
     char *from = strstr(compiled, bounds), *end = from ? strstr(from, before) : NULL;
+    const size_t length = strlen(compiled);
+    char *last = length > 1 && compiled[length - 1] == '\n' ? memrchr(compiled, '\n', length - 1) : NULL;
+
+    if (last && strncmp(last + 1, named, strlen(named)) == 0)
+        memset(last + 1, ' ', strlen(last + 1) - 1);
 
     for (from = end ? memrchr(compiled, '\n', (size_t)(from - compiled)) : NULL; from && from < end; from++)
         *from = *from == '\n' ? '\n' : ' ';
