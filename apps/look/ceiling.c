@@ -220,10 +220,15 @@ void ceiling_note(json_t *notes, const char *format, ...)
 
 void ceiling_print_notes(json_t *notes)
 {
+    const bool written = fflush(stdout) == 0; /* else the command ends with the line that says so */
     json_t *text;
     size_t i;
 
-    json_array_foreach(notes, i, text) note("%s", json_string_value(text));
+    json_array_foreach(notes, i, text)
+    {
+        if (written)
+            note("%s", json_string_value(text));
+    }
     json_decref(notes);
 }
 

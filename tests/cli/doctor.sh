@@ -4,7 +4,7 @@
 # shellcheck source=harness.sh
 . "$(dirname "$0")/harness.sh"
 
-export -n FLYNN_TEST_FAULTS # it is no variable of flynn's
+export -n FLYNN_TEST_FAULTS FLYNN_TEST_RESOURCES FLYNN_TEST_SMALL # they are no variables of flynn's
 # To compile a kernel takes a second: only where that is tested.
 export FLYNN_CXX=/nonexistent
 

@@ -37,7 +37,7 @@ check "say which are missing" json "$work/out" 'd["stopped"]["by"] == "--max-tim
     d["stopped"]["done"] + len(d["stopped"]["not_run"]) == 8 and len(d["laws"]["strong"]) + len(d["laws"]["weak"]) == len(d["results"])'
 mkdir slices
 for ((i = 0; i < 40; i++)); do cp "$slice" slices/$i.png; done
-ok "some rounds of a batch's law" laws batch slices --backend=serial --threads=1,2 --repeat=64 --max-time=2 --json
+ok "some rounds of a batch's law" laws batch slices --backend=serial --threads=1,2 --repeat=64 --max-time=$((2 * ${FLYNN_TEST_SLOWNESS:-1})) --json
 check "say which are missing, too" json "$work/out" 'd["stopped"]["by"] == "--max-time" and len(d["laws"]["strong"]) == 2 and
     "rounds of strong scaling, n = 1" in d["stopped"]["not_run"][0] and d["stopped"]["not_run"][-1] == "weak scaling, n = 2"'
 refused "not one batch of it" 4 "--max-time: not even the first batch ended within 0.1 s" \
