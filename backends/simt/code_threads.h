@@ -108,10 +108,10 @@ FLYNN_INLINE void flynn_access(const volatile void *at, unsigned what, const voi
         flynn_access(at, what, FLYNN_WHERE); \
     }
 #define FLYNN_ACCESSES(size) \
-    FLYNN_ACCESS(__tsan_read##size, SIMT_READ | size) \
-    FLYNN_ACCESS(__tsan_write##size, SIMT_WRITE | size) \
-    FLYNN_ACCESS(__tsan_volatile_read##size, SIMT_READ | SIMT_ATOMIC | size) \
-    FLYNN_ACCESS(__tsan_volatile_write##size, SIMT_WRITE | SIMT_ATOMIC | size)
+    FLYNN_ACCESS(__tsan_read##size, SIMT_ALIGNS | SIMT_READ | size) \
+    FLYNN_ACCESS(__tsan_write##size, SIMT_ALIGNS | SIMT_WRITE | size) \
+    FLYNN_ACCESS(__tsan_volatile_read##size, SIMT_ALIGNS | SIMT_READ | SIMT_ATOMIC | size) \
+    FLYNN_ACCESS(__tsan_volatile_write##size, SIMT_ALIGNS | SIMT_WRITE | SIMT_ATOMIC | size)
 #define FLYNN_UNALIGNED(size) \
     FLYNN_ACCESS(__tsan_unaligned_read##size, SIMT_READ | size) \
     FLYNN_ACCESS(__tsan_unaligned_write##size, SIMT_WRITE | size) \

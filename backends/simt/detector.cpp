@@ -201,6 +201,14 @@ bool detector::see(watched_block &b, uint32_t thread, const volatile void *at, u
         report_misaligned(b, address, bytes, now);
         return true;
     }
+    /* The compiler's check of alignment leaves out structures that are copied, and a processor faults at 16 bytes. */
+    if (what & SIMT_ALIGNS && address % std::min(bytes, UINT32_C(8)) != 0) {
+        const std::string text = report_misaligned(b, address, bytes, now);
+        if (bytes == 16 && !text.empty()) {
+            fault_text = text;
+            return false;
+        }
+    }
     uint32_t number = region_of_site[site];
     uintptr_t offset = address - b.base[regions[number].of] - regions[number].begin;
     if (offset >= regions[number].bytes || bytes > regions[number].bytes - offset) {

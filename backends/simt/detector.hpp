@@ -199,7 +199,8 @@ class detector
     bool is_local(const watched_block &b, uintptr_t at) const;
     void look(watched_block &b, region &r, cell &c, access now, uintptr_t at, uint32_t bytes, bool writes, bool reads);
     bool is_ordered(const watched_block &b, const region &r, access then, access now) const;
-    void report_misaligned(const watched_block &b, uintptr_t at, uint32_t alignment, access now);
+    /* Returns what it reports, with the line; "": the address is in no array. */
+    std::string report_misaligned(const watched_block &b, uintptr_t at, uint32_t alignment, access now);
     void settle_index(const watched_block &b, uint32_t number, uint32_t bytes);
     bool report_beyond(const watched_block &b, uint32_t number, uintptr_t at, uint32_t bytes, access now, bool writes);
     void report_unwritten(const watched_block &b, const region &r, access now, uintptr_t at, uint32_t bytes);

@@ -240,17 +240,20 @@ void detector::settle_index(const watched_block &b, uint32_t number, uint32_t by
               format(" uses index %" PRId64 " of an array with %" PRId64 " elements", wrong.index, wrong.limit)});
 }
 
-void detector::report_misaligned(const watched_block &b, uintptr_t at, uint32_t alignment, access now)
+std::string detector::report_misaligned(const watched_block &b, uintptr_t at, uint32_t alignment, access now)
 {
     const uint32_t number = find(b, at);
     const region &r = regions[number];
-    if (number == 0 || !is_new(UINT64_C(3) << 58 | number, site_of(now), 0))
-        return;
+    if (number == 0)
+        return "";
+    const int line = line_of(now);
     const uint32_t element = r.element ? r.element : alignment;
-    keep({FL_FOUND_MISALIGNED, number, line_of(now), 0, false, false, false, false, 0,
-          thread_of_block(thread_of(now), b.number) + " takes " +
-              element_name(r, at - b.base[r.of] - r.begin, element) +
-              format(" for the beginning of a type that lies at multiples of %" PRIu32 " bytes", alignment)});
+    const std::string text =
+        thread_of_block(thread_of(now), b.number) + " takes " + element_name(r, at - b.base[r.of] - r.begin, element) +
+        format(" for the beginning of a type that lies at multiples of %" PRIu32 " bytes", alignment);
+    if (is_new(UINT64_C(3) << 58 | number, (uint64_t)line, 0))
+        keep({FL_FOUND_MISALIGNED, number, line, 0, false, false, false, false, 0, text});
+    return (line > 0 ? format("line %d: ", line) : "") + text;
 }
 
 void detector::report_unwritten(const watched_block &b, const region &r, access now, uintptr_t at, uint32_t bytes)

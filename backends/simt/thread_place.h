@@ -20,7 +20,8 @@ enum simt_what {
     SIMT_RELEASES = 1 << 27, /* an atomic access before which a fence is implied */
     SIMT_FENCE = 1 << 28,    /* a fence, at no address */
     SIMT_ALIGNED = 1 << 29,  /* use an address that should be a multiple of the bytes, and is not */
-    SIMT_INDEX = 1 << 30     /* use an index of an array, which has fewer elements: `place->index` and `limit` */
+    SIMT_INDEX = 1 << 30,    /* use an index of an array, which has fewer elements: `place->index` and `limit` */
+    SIMT_ALIGNS = 1u << 31   /* an access whose address is a multiple of its bytes, at least of 8 if it has 16 */
 };
 
 /* What threads of a warp do together. */

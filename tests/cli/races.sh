@@ -28,7 +28,7 @@ is_found() { grep "flynn kernel: .*line [0-9]*: .*\($1\)" "$work/err" | grep -q 
 cases "${cases_of}wrong" >wrong.list
 check "$least wrong kernels" test "$(wc -l <wrong.list)" -ge "$least"
 while IFS='|' read -r name arguments words; do
-    [ "$name $#" != "misaligned 1" ] || continue # clang does not check the address of a structure that is copied
+    [[ "$name $#" != misaligned*" 1" ]] || continue # clang does not check the address of a structure that is copied
     # What lies past an array is another one, or nobody's memory, but AddressSanitizer's own where it allocates.
     [[ -z "${ASAN_OPTIONS:-}" || $name != @(into_another_array|wraps_around) ]] || continue
     read -ra arguments <<<"$arguments"

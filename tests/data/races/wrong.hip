@@ -294,6 +294,21 @@ __global__ void misaligned(const float *a, float *out)
     float4 v = vectors[threadIdx.x]; // HERE
     out[threadIdx.x] = v.x + v.y;
 }
+//: misaligned_copy | 0:8 out=1x4 --dtype=f32 --grid=1 --block=1 | a\[1\] for the beginning of a type that lies at multiples of 16
+__global__ void misaligned_copy(const float *a, float4 *out)
+{
+    out[0] = *(const float4 *)(a + 1); // HERE
+}
+//: misaligned_store | 0:4 out=8 --dtype=f32 --grid=1 --block=1 | out\[3\] for the beginning of a type that lies at multiples of 16
+__global__ void misaligned_store(const float *a, float *out)
+{
+    *(float4 *)(out + 3) = make_float4(a[0], a[1], a[2], a[3]); // HERE
+}
+//: misaligned_pair | 0:8 out=1x2 --dtype=f32 --grid=1 --block=1 | a\[1\] for the beginning of a type that lies at multiples of 8
+__global__ void misaligned_pair(const float *a, float2 *out)
+{
+    out[0] = *(const float2 *)(a + 1); // HERE
+}
 //: double_in_floats | 0:1024 out --dtype=f32 --grid=1 | for the beginning of a type that lies at multiples of 8
 __global__ void double_in_floats(const float *a, float *out)
 {
