@@ -79,10 +79,10 @@ typedef struct pipeline_report {
     int64_t peak_bytes;   /* largest memory of the process so far */
     int64_t queued;       /* most items that can be under way on the host */
     bool interrupted;
-    bool late;           /* --max-time was over before all items were started */
-    bool broken;         /* the batch ended early, for the reason in `why` */
-    bool machine_failed; /* to do an image: no memory, an I/O error; the first one was reported */
-    problem why;
+    bool late;               /* --max-time was over before all items were started */
+    bool broken;             /* the batch ended early */
+    bool machine_failed;     /* to do an image: no memory, an I/O error */
+    problem why;             /* the first reason of these two, which is printed at the end: one line */
     struct rank_part *parts; /* of several ranks: what each did; NULL: there is one */
 } pipeline_report;
 

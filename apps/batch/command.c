@@ -250,6 +250,8 @@ static int report_end(const batch_command *c)
         const pipeline_report *r = &c->runs[i].report;
         const int64_t there = r->done + r->already_there;
         const char *others = c->source.outputs && there < c->source.count ? "; --resume does the others" : "";
+        if (r->machine_failed && !r->broken && group_prints())
+            print_error("%s", r->why.text);
         if ((r->broken || r->interrupted) && group_prints())
             print_error("%s; %" PRId64 " of %" PRId64 " are done%s", r->broken ? r->why.text : "ended by a signal",
                         there, c->source.count, others);

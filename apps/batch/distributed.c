@@ -135,9 +135,9 @@ static void add_report(pipeline_report *all, int rank, const rank_part *part)
     all->queued = int64_larger(all->queued, one->queued);
     all->interrupted = all->interrupted || one->interrupted;
     all->late = all->late || one->late;
-    all->machine_failed = all->machine_failed || one->machine_failed;
-    if (one->broken && !all->broken)
+    if ((one->broken || one->machine_failed) && !(all->broken || all->machine_failed))
         problem_set(&all->why, one->why.exit_code, "rank %d (%s): %s", rank, part->host, one->why.text);
+    all->machine_failed = all->machine_failed || one->machine_failed;
     all->broken = all->broken || one->broken;
 }
 

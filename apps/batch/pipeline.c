@@ -84,8 +84,10 @@ static void add_failure(pipeline *p, const batch_item *item)
     json_append(p->report.failures, failure);
     p->report.failed++;
     p->report.wrong += wrong;
-    if (machine ? !p->report.machine_failed : wrong || p->plan->command->count == 1)
+    if (!machine && (wrong || p->plan->command->count == 1))
         ranks_print_error(item->why.text);
+    if (machine && !p->report.machine_failed && !p->report.broken)
+        p->report.why = item->why;
     p->report.machine_failed = p->report.machine_failed || machine;
 }
 
@@ -103,7 +105,8 @@ static void break_off(pipeline *p, const problem *why)
     pthread_mutex_lock(&p->lock);
     if (!p->report.broken) {
         p->report.broken = true;
-        p->report.why = *why;
+        if (!p->report.machine_failed)
+            p->report.why = *why;
     }
     pthread_mutex_unlock(&p->lock);
     atomic_store(&p->broken, true);
