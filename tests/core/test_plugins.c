@@ -391,6 +391,8 @@ Test(plugins, threads_that_wait_are_not_chosen)
 {
     const fl_backend_info *info;
     search_in(FLYNN_TEST_FAULTS "/slow-threads");
+    if (fl_backend_find("omp", &info) != FL_OK)
+        cr_skip_test("this build has no omp: %s", fl_last_error());
     expect_choice("auto", "simd", "is slower than simd at the moment");
     expect_choice("cpu", "simd", "for 262,144 square roots): this machine is busy, and simd runs");
     expect_choice("omp", "omp", "");
@@ -404,13 +406,14 @@ Test(plugins, threads_that_wait_are_not_chosen)
 Test(plugins, what_a_name_stands_for)
 {
     const fl_backend_info *info;
+    const bool has_omp = fl_backend_find("omp", &info) == FL_OK; /* left out where ThreadSanitizer looks */
     for (size_t i = 0; i < fl_backend_count(); i++) {
         const fl_backend_info *b = fl_backend_get(i);
         expect_status(b->usable ? FL_OK : FL_E_UNAVAILABLE, fl_backend_find(b->name, &info));
         cr_expect(b->usable ? info == b : info == NULL, "%s", b->name);
     }
     expect_status(FL_OK, fl_backend_find("cpu", &info));
-    cr_expect(strcmp(info->name, "omp") == 0, "%s", info->name);
+    cr_expect(strcmp(info->name, has_omp ? "omp" : "simd") == 0, "%s", info->name);
     expect_status(FL_E_UNKNOWN, fl_backend_find("smid", &info));
     expect_error_says("did you mean 'simd'");
     expect_status(FL_E_UNKNOWN, fl_backend_find("omp:2", &info));
