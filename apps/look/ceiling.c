@@ -232,13 +232,14 @@ void ceiling_print_notes(json_t *notes)
     json_decref(notes);
 }
 
-/* A copy of arrays that may stay in a cache does not show the memory: it is not to be kept. */
-static void refuse_cached(const measured_device *d, json_t *copy, json_t *notes)
+/* A copy of arrays that may stay in a cache does not show the memory: it is not to be kept. Returns whether it is so.
+ */
+static bool refuse_cached(const measured_device *d, json_t *copy, json_t *notes)
 {
     const double mebibyte = 0x1p20;
 
     if (d->info->emulation || (double)d->bytes > d->caches)
-        return;
+        return false;
     ceiling_note(
         notes,
         "%s: %s: arrays of %s may stay in the caches, which have up to %s: it is not kept; --size=%.0fMi shows "
@@ -246,9 +247,11 @@ static void refuse_cached(const measured_device *d, json_t *copy, json_t *notes)
         d->info->resource, d->quantity->title, format_bytes((double)d->bytes).text, format_bytes(d->caches).text,
         ceil(2 * d->caches / mebibyte));
     json_put(copy, "steady", json_boolean(false));
+    return true;
 }
 
-/* NaN where the times do not show the device's speed, with a note that says what disturbed them. */
+/* NaN where the times do not show the device's speed, with a note that says what disturbed them. `notes` NULL: a note
+ * says already why the rate is not kept. */
 static double kept_rate(const json_t *device, const char *key, json_t *notes)
 {
     json_t *q;
@@ -258,7 +261,7 @@ static double kept_rate(const json_t *device, const char *key, json_t *notes)
     {
         if (strcmp(row_text(q, "key"), key) != 0 || is_steady(q))
             continue;
-        if (is_disturbed(q))
+        if (is_disturbed(q) && notes)
             ceiling_note(notes, "%s: %s: %s: it is not kept; measure it again on a quiet machine",
                          row_text(device, "resource"), row_text(q, "what"), row_text(q, "disturbed"));
         return NAN;
@@ -267,9 +270,10 @@ static double kept_rate(const json_t *device, const char *key, json_t *notes)
 }
 
 /* The rates that are worth saving: no rate that is not steady, and none of two that contradict each other. */
-static ceilings worth_keeping(const json_t *device, const fl_device_info *info, json_t *notes)
+static ceilings worth_keeping(const json_t *device, const fl_device_info *info, bool is_cached, json_t *notes)
 {
-    ceilings c = {kept_rate(device, "copy", notes), kept_rate(device, "f32", notes), kept_rate(device, "f64", notes)};
+    ceilings c = {kept_rate(device, "copy", is_cached ? NULL : notes), kept_rate(device, "f32", notes),
+                  kept_rate(device, "f64", notes)};
 
     if (c.f32_flops_per_s < 0.9 * c.f64_flops_per_s) {
         ceiling_note(notes,
@@ -289,12 +293,13 @@ static json_t *measure_device(fl_device *device, const common_options *common, j
     json_t *row = json_new_object(), *quantities = json_new_list();
     problem why;
     measured_device d;
+    bool is_cached = false;
 
     quantity_start(&d, device, common);
     for (const quantity_kind *q = quantity_kinds; q->key; q++) {
         json_t *found = q->link && info->host_memory ? NULL : measure_steadily(&d, q);
         if (found && strcmp(q->key, "copy") == 0)
-            refuse_cached(&d, found, notes);
+            is_cached = refuse_cached(&d, found, notes);
         if (found)
             json_append(quantities, found);
     }
@@ -308,7 +313,7 @@ static json_t *measure_device(fl_device *device, const common_options *common, j
     json_put(row, "quantities", quantities);
     if (info->emulation)
         return row; /* its times mean nothing */
-    const ceilings roofline = worth_keeping(row, info, notes);
+    const ceilings roofline = worth_keeping(row, info, is_cached, notes);
     if (!ceilings_save(info, &roofline, &why))
         ceiling_note(notes, "the ceilings of %s are not kept: %s", info->resource, why.text);
     return row;
