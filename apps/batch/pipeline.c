@@ -73,6 +73,13 @@ static batch_item *new_item(pipeline *p, int64_t i)
     return item;
 }
 
+/* `why` of the report is the first reason why the batch ended early, or an image could not be done. */
+static void keep_reason(pipeline_report *r, const problem *why)
+{
+    if (!r->broken && !r->machine_failed)
+        r->why = *why;
+}
+
 static void add_failure(pipeline *p, const batch_item *item)
 {
     const bool wrong = item->why.exit_code == EXIT_WRONG_RESULT, machine = item->why.exit_code == EXIT_BROKEN;
@@ -86,9 +93,10 @@ static void add_failure(pipeline *p, const batch_item *item)
     p->report.wrong += wrong;
     if (!machine && (wrong || p->plan->command->count == 1))
         ranks_print_error(item->why.text);
-    if (machine && !p->report.machine_failed && !p->report.broken)
-        p->report.why = item->why;
-    p->report.machine_failed = p->report.machine_failed || machine;
+    if (machine) {
+        keep_reason(&p->report, &item->why);
+        p->report.machine_failed = true;
+    }
 }
 
 static void add_quality(pipeline_report *r, const batch_item *item)
@@ -99,15 +107,12 @@ static void add_quality(pipeline_report *r, const batch_item *item)
     r->norm = hypot(r->norm, item->norm);
 }
 
-/* Ends the batch early. The first reason is kept. */
+/* Ends the batch early. */
 static void break_off(pipeline *p, const problem *why)
 {
     pthread_mutex_lock(&p->lock);
-    if (!p->report.broken) {
-        p->report.broken = true;
-        if (!p->report.machine_failed)
-            p->report.why = *why;
-    }
+    keep_reason(&p->report, why);
+    p->report.broken = true;
     pthread_mutex_unlock(&p->lock);
     atomic_store(&p->broken, true);
     atomic_store(&p->stopped, true);

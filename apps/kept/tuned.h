@@ -20,7 +20,7 @@ typedef struct tuned_work {
     const char *exercise;
     const char *dtype;    /* of its result */
     int64_t elements;     /* of its largest array */
-    const char *text;     /* exercise_kind.text_key; "": the exercise has no text of the user's */
+    const char *text;     /* "text_key" of the result; "": the exercise has no text of the user's */
     const char *resource; /* the device's */
     const char *name;     /* the device's */
 } tuned_work;

@@ -232,28 +232,16 @@ void ceiling_print_notes(json_t *notes)
     json_decref(notes);
 }
 
-/* A copy of arrays that may stay in a cache does not show the memory: it is not to be kept. Returns whether it is so.
- */
-static bool refuse_cached(const measured_device *d, json_t *copy, json_t *notes)
+/* Returns whether the quantity is a copy of arrays that may stay in a cache, which does not show the memory. */
+static bool is_cached(const measured_device *d, const char *key)
 {
-    const double mebibyte = 0x1p20;
-
-    if (d->info->emulation || (double)d->bytes > d->caches)
-        return false;
-    ceiling_note(
-        notes,
-        "%s: %s: arrays of %s may stay in the caches, which have up to %s: it is not kept; --size=%.0fMi shows "
-        "the memory",
-        d->info->resource, d->quantity->title, format_bytes((double)d->bytes).text, format_bytes(d->caches).text,
-        ceil(2 * d->caches / mebibyte));
-    json_put(copy, "steady", json_boolean(false));
-    return true;
+    return strcmp(key, "copy") == 0 && !d->info->emulation && (double)d->bytes <= d->caches;
 }
 
-/* NaN where the times do not show the device's speed, with a note that says what disturbed them. `notes` NULL: a note
- * says already why the rate is not kept. */
-static double kept_rate(const json_t *device, const char *key, json_t *notes)
+/* NaN where the times do not show the device's speed, with a note that says why. */
+static double kept_rate(const measured_device *d, const json_t *device, const char *key, json_t *notes)
 {
+    const double mebibyte = 0x1p20;
     json_t *q;
     size_t i;
 
@@ -261,25 +249,31 @@ static double kept_rate(const json_t *device, const char *key, json_t *notes)
     {
         if (strcmp(row_text(q, "key"), key) != 0 || is_steady(q))
             continue;
-        if (is_disturbed(q) && notes)
-            ceiling_note(notes, "%s: %s: %s: it is not kept; measure it again on a quiet machine",
-                         row_text(device, "resource"), row_text(q, "what"), row_text(q, "disturbed"));
+        if (is_cached(d, key))
+            ceiling_note(notes,
+                         "%s: %s: arrays of %s may stay in the caches, which have up to %s: it is not kept; "
+                         "--size=%.0fMi shows the memory",
+                         d->info->resource, row_text(q, "what"), format_bytes((double)d->bytes).text,
+                         format_bytes(d->caches).text, ceil(2 * d->caches / mebibyte));
+        else if (is_disturbed(q))
+            ceiling_note(notes, "%s: %s: %s: it is not kept; measure it again on a quiet machine", d->info->resource,
+                         row_text(q, "what"), row_text(q, "disturbed"));
         return NAN;
     }
     return ceiling_rate(device, key);
 }
 
 /* The rates that are worth saving: no rate that is not steady, and none of two that contradict each other. */
-static ceilings worth_keeping(const json_t *device, const fl_device_info *info, bool is_cached, json_t *notes)
+static ceilings worth_keeping(const measured_device *d, const json_t *device, json_t *notes)
 {
-    ceilings c = {kept_rate(device, "copy", is_cached ? NULL : notes), kept_rate(device, "f32", notes),
-                  kept_rate(device, "f64", notes)};
+    ceilings c = {kept_rate(d, device, "copy", notes), kept_rate(d, device, "f32", notes),
+                  kept_rate(d, device, "f64", notes)};
 
     if (c.f32_flops_per_s < 0.9 * c.f64_flops_per_s) {
         ceiling_note(notes,
                      "%s: multiply-adds in f32 (%s) are slower than in f64 (%s), which no processor's are: neither is "
                      "kept; measure them again on a quiet machine",
-                     info->resource, format_rate(c.f32_flops_per_s, "FLOP/s").text,
+                     d->info->resource, format_rate(c.f32_flops_per_s, "FLOP/s").text,
                      format_rate(c.f64_flops_per_s, "FLOP/s").text);
         c.f32_flops_per_s = c.f64_flops_per_s = NAN;
     }
@@ -293,13 +287,12 @@ static json_t *measure_device(fl_device *device, const common_options *common, j
     json_t *row = json_new_object(), *quantities = json_new_list();
     problem why;
     measured_device d;
-    bool is_cached = false;
 
     quantity_start(&d, device, common);
     for (const quantity_kind *q = quantity_kinds; q->key; q++) {
         json_t *found = q->link && info->host_memory ? NULL : measure_steadily(&d, q);
-        if (found && strcmp(q->key, "copy") == 0)
-            is_cached = refuse_cached(&d, found, notes);
+        if (found && is_cached(&d, q->key))
+            json_put(found, "steady", json_boolean(false));
         if (found)
             json_append(quantities, found);
     }
@@ -313,7 +306,7 @@ static json_t *measure_device(fl_device *device, const common_options *common, j
     json_put(row, "quantities", quantities);
     if (info->emulation)
         return row; /* its times mean nothing */
-    const ceilings roofline = worth_keeping(row, info, is_cached, notes);
+    const ceilings roofline = worth_keeping(&d, row, notes);
     if (!ceilings_save(info, &roofline, &why))
         ceiling_note(notes, "the ceilings of %s are not kept: %s", info->resource, why.text);
     return row;

@@ -41,7 +41,8 @@ typedef struct network {
     fl_rows *to, *from;   /* [ranks]: parts of device_out and device_in */
     bool in_host;         /* these are in host memory */
     fl_piece *sent, *got; /* [ranks]: where they are */
-    json_t *rows, *notes; /* what is measured; texts that are printed after the results */
+    json_t *rows;         /* the results */
+    json_t *notes;        /* texts that are printed below them */
 } network;
 
 /* One quantity at one size. */

@@ -211,20 +211,21 @@ static void release(exercise *e)
 
 /* Macros, grid and shared memory may follow the block: their values belong to the key. Where this run's words name a
  * block, they have the values for it, and another block must not be taken. */
-static bool text_key(const exercise *e, char key[TEXT_KEY])
+static json_t *text(const exercise *e)
 {
     const kernel_options *own = e->own;
-    json_t *all = json_new_list();
+    json_t *all;
 
+    if (own->names_block && e->common.block[0] == 0)
+        return json_null();
+    all = json_new_list();
     json_append(all, json_text(own->kernel.text));
     json_append(all, json_text(own->kernel.info.name));
     json_append(all, json_wholes(own->grid, 3));
     json_append(all, json_whole(own->shared));
     for (int i = 0; own->macros[i]; i++)
         json_append(all, json_text(own->macros[i]));
-    snprintf(key, TEXT_KEY, "%016" PRIx64, json_hash(all));
-    json_decref(all);
-    return e->common.block[0] != 0 || !own->names_block;
+    return all;
 }
 
 static void add_json(const exercise *e, const measurement *m, json_t *row)
@@ -282,6 +283,6 @@ const exercise_kind kernel_exercise = {
     .settle = settle,
     .take = kernel_take,
     .watched = take_findings,
-    .text_key = text_key,
+    .text = text,
     .add_json = add_json,
 };

@@ -10,7 +10,6 @@
 #include "support/fail.h"
 #include "view/json.h"
 
-#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -106,13 +105,9 @@ static const char *why_scalar(const exercise *e)
     return why;
 }
 
-static bool text_key(const exercise *e, char key[TEXT_KEY])
+static json_t *text(const exercise *e)
 {
-    json_t *text = json_text(((const map_options *)e->own)->function.text);
-
-    snprintf(key, TEXT_KEY, "%016" PRIx64, json_hash(text));
-    json_decref(text);
-    return true;
+    return json_text(((const map_options *)e->own)->function.text);
 }
 
 static void add_json(const exercise *e, const measurement *m, json_t *row)
@@ -155,6 +150,6 @@ const exercise_kind map_exercise = {
     .settle = settle,
     .take = map_take,
     .why_scalar = why_scalar,
-    .text_key = text_key,
+    .text = text,
     .add_json = add_json,
 };

@@ -236,12 +236,12 @@ static void take_saved(const exercise *e, choice *one)
     const fl_device_info *info = fl_device_describe(device);
     const char *name = e->kind->name;
     fl_dtype dtype = e->outputs[0].dtype;
-    char text[TEXT_KEY] = "";
-    const tuned_work work = {name, fl_dtype_name(dtype), exercise_elements(e), text, info->resource, info->name};
+    const text_key key = results_text_key(e);
+    const tuned_work work = {name, fl_dtype_name(dtype), exercise_elements(e), key.text, info->resource, info->name};
     tuned_choice saved;
     fl_variant_info v;
 
-    if ((e->kind->text_key && !e->kind->text_key(e, text)) || !tuned_find(&work, &saved))
+    if (!key.is_usable || !tuned_find(&work, &saved))
         return;
     for (size_t i = 0; fl_variant_get(device, i, &v) == FL_OK; i++) {
         if (strcmp(v.operation, name) != 0 || strcmp(v.variant, saved.variant) != 0 ||

@@ -110,8 +110,6 @@ typedef struct result_list {
     async_output *output; /* the file of -o, which is written while the result is checked; NULL: it is not */
 } result_list;
 
-enum { TEXT_KEY = 17 }; /* characters of a text's key, with its end */
-
 /* A bit of exercise_kind.distributed, besides a bit for each input. */
 enum { PARTED_RESULT = 1 << MOST_INPUTS };
 
@@ -203,9 +201,9 @@ struct exercise_kind {
     void (*watched)(const exercise *e, fl_device *device, watched *found);
     /* For `flynn taxonomy`: why a compiler may make no vectors of the operation; NULL: nothing is known. */
     const char *(*why_scalar)(const exercise *e);
-    /* A key of the user's own text and of what else is compiled or launched with it, for which a choice that `flynn
-     * sweep --save` kept holds. false: no kept choice can be used. NULL: the exercise has no such text. */
-    bool (*text_key)(const exercise *e, char key[TEXT_KEY]);
+    /* The user's own text, and what else is compiled or launched with it: a choice that `flynn sweep --save` kept holds
+     * for equal ones. null: no kept choice can be used. NULL: the exercise has no such text. */
+    json_t *(*text)(const exercise *e);
     void (*add_json)(const exercise *e, const measurement *m, json_t *row); /* further keys of a result */
     /* A line about it below the table, of which `row` is a row in JSON; where several ranks run only rank 0 calls it.
      */

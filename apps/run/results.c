@@ -25,6 +25,7 @@
 #include "view/sentence.h"
 #include "view/units.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -167,12 +168,24 @@ static int64_t whole_elements(const exercise *e)
     return most;
 }
 
+text_key results_text_key(const exercise *e)
+{
+    text_key key = {.is_usable = true};
+    json_t *text = e->kind->text ? e->kind->text(e) : NULL;
+
+    if (text)
+        snprintf(key.text, sizeof key.text, "%016" PRIx64, json_hash(text));
+    key.is_usable = !json_is_null(text);
+    json_decref(text);
+    return key;
+}
+
 static json_t *json_result(const result_list *results, const exercise *e, const measurement *m)
 {
     /* A counted result is cut to its count. */
     const int64_t rows = m->ranks ? distributed_rows(m) : m->results[0].shape[0];
     json_t *row = json_new_object(), *inputs = json_new_list();
-    char text_key[TEXT_KEY];
+    const text_key key = results_text_key(e);
 
     json_put(row, "exercise", json_text(e->kind->name));
     results_put_device(row, m->requested, &m->device);
@@ -208,8 +221,8 @@ static json_t *json_result(const result_list *results, const exercise *e, const 
     json_t *check = results_check(&m->check, m->check_method, m->results[0].ndim, m->results[0].shape);
     results_put_wrong(check, &m->wrong, m->results[0].ndim, m->results[0].shape, m->timing.block);
     json_put(row, "check", check);
-    if (e->kind->text_key)
-        json_put(row, "text_key", json_text(e->kind->text_key(e, text_key) ? text_key : NULL));
+    if (e->kind->text)
+        json_put(row, "text_key", json_text(key.is_usable ? key.text : NULL));
     if (e->kind->add_json)
         e->kind->add_json(e, m, row);
     return row;

@@ -7,6 +7,13 @@
 
 #include "kind.h"
 
+/* The key "text_key" of a result: equal for equal texts of the user's; "" where the exercise has none. */
+typedef struct text_key {
+    char text[17];
+    bool is_usable; /* else no choice can be kept or taken */
+} text_key;
+text_key results_text_key(const exercise *e);
+
 /* Adds the rows of the results from the `first` one on, which are those of `e` as it is now. */
 void results_add_rows(result_list *results, const exercise *e, int first);
 

@@ -108,10 +108,10 @@ FLYNN_INLINE void flynn_access(const volatile void *at, unsigned what, const voi
         flynn_access(at, what, FLYNN_WHERE); \
     }
 #define FLYNN_ACCESSES(size) \
-    FLYNN_ACCESS(__tsan_read##size, SIMT_ALIGNS | SIMT_READ | size) \
-    FLYNN_ACCESS(__tsan_write##size, SIMT_ALIGNS | SIMT_WRITE | size) \
-    FLYNN_ACCESS(__tsan_volatile_read##size, SIMT_ALIGNS | SIMT_READ | SIMT_ATOMIC | size) \
-    FLYNN_ACCESS(__tsan_volatile_write##size, SIMT_ALIGNS | SIMT_WRITE | SIMT_ATOMIC | size)
+    FLYNN_ACCESS(__tsan_read##size, SIMT_NATURAL | SIMT_READ | size) \
+    FLYNN_ACCESS(__tsan_write##size, SIMT_NATURAL | SIMT_WRITE | size) \
+    FLYNN_ACCESS(__tsan_volatile_read##size, SIMT_NATURAL | SIMT_READ | SIMT_ATOMIC | size) \
+    FLYNN_ACCESS(__tsan_volatile_write##size, SIMT_NATURAL | SIMT_WRITE | SIMT_ATOMIC | size)
 #define FLYNN_UNALIGNED(size) \
     FLYNN_ACCESS(__tsan_unaligned_read##size, SIMT_READ | size) \
     FLYNN_ACCESS(__tsan_unaligned_write##size, SIMT_WRITE | size) \
@@ -206,7 +206,7 @@ FLYNN_OWN void __ubsan_handle_type_mismatch_v1(void *about, void *at)
     if (address == 0 && data->kind != REFERENCE) /* the access itself may have been removed, as never done */
         return flynn_here.turn(&flynn_here, at, (data->kind == STORE ? SIMT_WRITE : SIMT_READ) | 1, FLYNN_WHERE);
     if (address % alignment != 0)
-        flynn_here.turn(&flynn_here, at, SIMT_ALIGNED | (unsigned)alignment, FLYNN_WHERE);
+        flynn_here.turn(&flynn_here, at, SIMT_MISALIGNED | (unsigned)alignment, FLYNN_WHERE);
 }
 FLYNN_OWN void __ubsan_handle_out_of_bounds(void *about, void *value)
 {

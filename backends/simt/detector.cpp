@@ -197,12 +197,12 @@ bool detector::see(watched_block &b, uint32_t thread, const volatile void *at, u
         b.wrote[thread] = (uint32_t)site;
     if (is_atomic)
         order.atomic(b.order, thread, address, reads, writes);
-    if (what & SIMT_ALIGNED) {
+    if (what & SIMT_MISALIGNED) {
         report_misaligned(b, address, bytes, now);
         return true;
     }
     /* The compiler's check of alignment leaves out structures that are copied, and a processor faults at 16 bytes. */
-    if (what & SIMT_ALIGNS && address % std::min(bytes, UINT32_C(8)) != 0) {
+    if (what & SIMT_NATURAL && address % std::min(bytes, UINT32_C(8)) != 0) {
         const std::string text = report_misaligned(b, address, bytes, now);
         if (bytes == 16 && !text.empty()) {
             fault_text = text;

@@ -16,12 +16,12 @@ enum simt_what {
     SIMT_BYTES = 0xffffff,
     SIMT_READ = 1 << 24,
     SIMT_WRITE = 1 << 25,
-    SIMT_ATOMIC = 1 << 26,   /* an atomic or volatile access */
-    SIMT_RELEASES = 1 << 27, /* an atomic access before which a fence is implied */
-    SIMT_FENCE = 1 << 28,    /* a fence, at no address */
-    SIMT_ALIGNED = 1 << 29,  /* use an address that should be a multiple of the bytes, and is not */
-    SIMT_INDEX = 1 << 30,    /* use an index of an array, which has fewer elements: `place->index` and `limit` */
-    SIMT_ALIGNS = 1u << 31   /* an access whose address is a multiple of its bytes, at least of 8 if it has 16 */
+    SIMT_ATOMIC = 1 << 26,     /* an atomic or volatile access */
+    SIMT_RELEASES = 1 << 27,   /* an atomic access before which a fence is implied */
+    SIMT_FENCE = 1 << 28,      /* a fence, at no address */
+    SIMT_MISALIGNED = 1 << 29, /* use an address that should be a multiple of the bytes, and is not */
+    SIMT_INDEX = 1 << 30,      /* use an index of an array, which has fewer elements: `place->index` and `limit` */
+    SIMT_NATURAL = 1u << 31    /* an access whose address is a multiple of its bytes, at least of 8 if it has 16 */
 };
 
 /* What threads of a warp do together. */
@@ -37,11 +37,11 @@ enum simt_together {
 struct simt_warp_call {
     const char *name;
     simt_together what;
-    bool has_mask;           /* the lanes in `mask` call it, bit by bit; else those that reach the place together */
+    bool has_mask; /* the lanes in `mask` call it, bit by bit; else those that reach the place together */
     unsigned long long mask, value;
-    int from, width;         /* of a shuffle: the lane, and how many lanes are a group */
+    int from, width; /* of a shuffle: the lane, and how many lanes are a group */
     unsigned long long (*combine)(unsigned long long, unsigned long long);
-    const void *where;       /* what comes after the call */
+    const void *where;                /* what comes after the call */
     unsigned long long result, lanes; /* out; `lanes`: those that took part, bit by bit */
 };
 
