@@ -82,7 +82,7 @@ static fl_status results_of(const exercise *e, const kernel_text *k, fl_device *
     fl_run run = {0};
     fl_status status;
 
-    memcpy(run.block, e->common.block, sizeof run.block);
+    memcpy(run.block, own->block, sizeof run.block);
     for (int i = 0; i < e->input_count; i++)
         in[i] = reference_upload(device, &e->inputs[i], false);
     for (int i = 0; i < own->output_count; i++) {

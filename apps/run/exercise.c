@@ -229,19 +229,42 @@ static void add_choice(choice_list *choices, const choice *one)
     choices->list[choices->count++] = *one;
 }
 
-/* The variant that a saved sweep found best on the device, where neither an option nor a variable names one. */
+/* What a saved sweep found best on the device; false: nothing, or an option or a variable names variant or block. */
+static bool find_saved(const exercise *e, const open_backend *on, tuned_choice *saved)
+{
+    const common_options *common = &e->common;
+    const fl_device_info *info = fl_device_describe(on->device);
+    const text_key key = results_text_key(e);
+    const tuned_work work = {.exercise = e->kind->name,
+                             .dtype = fl_dtype_name(e->outputs[0].dtype),
+                             .elements = exercise_elements(e),
+                             .text = key.text,
+                             .resource = info->resource,
+                             .name = info->name};
+
+    return !common->has_variant && common->block[0] == 0 && common->tolerance == 0 && !group_is_distributed() &&
+           key.is_usable && tuned_find(&work, saved);
+}
+
+bool exercise_saved_block(const exercise *e, int block[3])
+{
+    tuned_choice saved;
+
+    if (!e->backends || e->backends->count == 0 || !find_saved(e, &e->backends->open[0], &saved) || saved.block[0] == 0)
+        return false;
+    memcpy(block, saved.block, sizeof saved.block);
+    return true;
+}
+
+/* The variant and block that a saved sweep found best on the device. */
 static void take_saved(const exercise *e, choice *one)
 {
     fl_device *const device = one->on->device;
-    const fl_device_info *info = fl_device_describe(device);
     const char *name = e->kind->name;
-    fl_dtype dtype = e->outputs[0].dtype;
-    const text_key key = results_text_key(e);
-    const tuned_work work = {name, fl_dtype_name(dtype), exercise_elements(e), key.text, info->resource, info->name};
     tuned_choice saved;
     fl_variant_info v;
 
-    if (!key.is_usable || !tuned_find(&work, &saved))
+    if (!find_saved(e, one->on, &saved))
         return;
     for (size_t i = 0; fl_variant_get(device, i, &v) == FL_OK; i++) {
         if (strcmp(v.operation, name) != 0 || strcmp(v.variant, saved.variant) != 0 ||
@@ -254,7 +277,7 @@ static void take_saved(const exercise *e, choice *one)
     }
     note("%s no longer has the variant '%s', which a saved sweep found best; auto runs instead (`flynn sweep --forget "
          "%s` removes the saved choice)",
-         info->resource, saved.variant, name);
+         fl_device_describe(device)->resource, saved.variant, name);
 }
 
 /* The i-th name of "naive,tiled"; NULL: there are fewer. */
@@ -321,8 +344,7 @@ static choice_list choices_for(const exercise *e)
             add_variants(e, &e->backends->open[i], &choices);
             continue;
         }
-        if (!common->has_variant && common->block[0] == 0 && common->tolerance == 0 && !group_is_distributed())
-            take_saved(e, &one);
+        take_saved(e, &one);
         if (!group_is_distributed())
             take_scalar(e, &one);
         add_choice(&choices, &one);
