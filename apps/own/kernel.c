@@ -11,6 +11,7 @@
 #include "kernel_findings.h"
 #include "kernel_nan.h"
 
+#include "run/choices.h"
 #include "run/reference.h"
 #include "options/options.h"
 #include "support/memory.h"
@@ -78,7 +79,7 @@ static void plan(exercise *e)
     }
     for (int i = 0; i < own->output_count; i++)
         exercise_output(e, own->specs[i].dtype, own->specs[i].ndim, own->specs[i].shape);
-    exercise_saved_block(e, own->block); /* the expected kernel needs one of as many dimensions */
+    choices_saved_block(e, own->block); /* the expected kernel needs one of as many dimensions */
     e->begins = own->begins;
     e->guarded = !own->unguarded;
     e->uncounted = isnan(own->work_flops);

@@ -28,10 +28,6 @@ void exercise_free(exercise *e);
 /* The table's first line. */
 void exercise_title(exercise *e, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* The block that a saved sweep found best on the first backend, for `plan`, where the outputs are known; false: none.
- */
-bool exercise_saved_block(const exercise *e, int block[3]);
-
 /* For the check of a counted output of which all `count` expected elements were compared: it must have as many, and an
  * empty one is right. */
 void exercise_check_count(const measurement *m, int64_t count, compare_result *found);
