@@ -31,20 +31,21 @@ static const struct {
     const char *name;
     int (*run)(int argc, char **argv);
     const char *summary;
+    bool on_ranks; /* it runs on several ranks */
 } commands[] = {
-    {"slice", command_slice, "copy a slice of a device's array to the host in three ways"},
-    {"batch", command_batch, "many images through a pipeline that keeps the device busy"},
-    {"compare", command_compare, "every exercise on every backend, or two saved runs, side by side"},
-    {"sweep", command_sweep, "an exercise over variants, sizes and blocks: what is the fastest"},
-    {"ceiling", command_ceiling, "measure each device's limits: memory, arithmetic, link, launch"},
-    {"laws", command_laws, "how an exercise scales: Amdahl's and Gustafson's laws"},
-    {"taxonomy", command_taxonomy, "one operation as SISD, SIMD, MIMD and SIMT: what each step gains"},
-    {"report", command_report, "make one page with plots from what other commands saved"},
-    {"show", command_show, "arrays of files, or made: elements, statistics, where two differ"},
-    {"list", command_list, "the exercises and their variants, and on which backends they run"},
-    {"info", command_info, "the backends: what can run here, and how to enable the others"},
-    {"doctor", command_doctor, "test the machine and every backend; how to repair what is broken"},
-    {"help", command_help, "describe a command, or a word such as roofline or spread"},
+    {"slice", command_slice, "copy a slice of a device's array to the host in three ways", false},
+    {"batch", command_batch, "many images through a pipeline that keeps the device busy", true},
+    {"compare", command_compare, "every exercise on every backend, or two saved runs, side by side", false},
+    {"sweep", command_sweep, "an exercise over variants, sizes and blocks: what is the fastest", false},
+    {"ceiling", command_ceiling, "measure each device's limits: memory, arithmetic, link, launch", true},
+    {"laws", command_laws, "how an exercise scales: Amdahl's and Gustafson's laws", false},
+    {"taxonomy", command_taxonomy, "one operation as SISD, SIMD, MIMD and SIMT: what each step gains", false},
+    {"report", command_report, "make one page with plots from what other commands saved", false},
+    {"show", command_show, "arrays of files, or made: elements, statistics, where two differ", false},
+    {"list", command_list, "the exercises and their variants, and on which backends they run", false},
+    {"info", command_info, "the backends: what can run here, and how to enable the others", true},
+    {"doctor", command_doctor, "test the machine and every backend; how to repair what is broken", false},
+    {"help", command_help, "describe a command, or a word such as roofline or spread", false},
 };
 enum { COMMANDS = sizeof commands / sizeof *commands, MOST_EXERCISES = 64 };
 
@@ -198,15 +199,16 @@ static void claim_kept(const char *path, const char *keeper)
 static int run_command(int argc, char **argv)
 {
     const exercise_kind *exercise = exercise_find(argv[0]);
+    int i = 0;
 
-    if (group_is_distributed() && !(exercise && exercise->distributed) && strcmp(argv[0], "info") != 0 &&
-        strcmp(argv[0], "ceiling") != 0 && strcmp(argv[0], "batch") != 0)
+    while (i < COMMANDS && strcmp(argv[0], commands[i].name) != 0)
+        i++;
+    if (group_is_distributed() && !(exercise ? exercise->distributed != 0 : i < COMMANDS && commands[i].on_ranks))
         fail(EXIT_BAD_INPUT, "%s does not run on several ranks; docs/cluster.md names the commands that do", argv[0]);
     if (exercise)
         return exercise_main(exercise, argc, argv);
-    for (int i = 0; i < COMMANDS; i++)
-        if (strcmp(argv[0], commands[i].name) == 0)
-            return commands[i].run(argc, argv);
+    if (i < COMMANDS)
+        return commands[i].run(argc, argv);
     unknown_command(argv[0]);
 }
 

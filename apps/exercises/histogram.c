@@ -30,7 +30,7 @@ typedef struct histogram_options {
     bool drawn; /* the counts were printed: those of the other backends are equal */
 } histogram_options;
 
-/* Whether the text is "LO,HI". */
+/* Returns whether the text is "LO,HI". */
 static bool read_range(const char *text, double *lo, double *hi)
 {
     char *end;

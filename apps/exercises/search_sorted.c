@@ -49,7 +49,7 @@ static const void *element(const host_array *array, int64_t i)
     return (const char *)array->data + (size_t)i * fl_dtype_size(array->dtype);
 }
 
-/* Whether element i of `sorted` comes before the value and is not equal to it. */
+/* Returns whether element i of `sorted` comes before the value and is not equal to it. */
 static bool is_below(const host_array *sorted, int64_t i, const host_array *values, int64_t value)
 {
     return order_of(sorted->dtype)(element(sorted, i), element(values, value)) < 0;

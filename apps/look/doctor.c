@@ -175,7 +175,7 @@ static void look_at_threads(diagnosis *d, const fl_device_info *info)
               info->threads, plural);
 }
 
-/* Whether measurements of several users on the GPU wait for each other. */
+/* Checks whether measurements of several users on the GPU wait for each other. */
 static void look_at_turn(diagnosis *d, const fl_device_info *info)
 {
     const turn_file turn = turn_describe(info);

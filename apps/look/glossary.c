@@ -183,7 +183,7 @@ static const entry entries[] = {
 /* clang-format on */
 enum { ENTRIES = sizeof entries / sizeof *entries, MOST_WORDS = 256 };
 
-/* Whether the words are equal but for blanks in place of hyphens and the size of letters. */
+/* Returns whether the words are equal but for blanks in place of hyphens and the size of letters. */
 static bool is_same(const char *a, const char *b)
 {
     for (; *a && *b; a++, b++)

@@ -86,8 +86,9 @@ void parsing_refuse_foreign(const parsing *p, char **argv)
         const size_t length = strcspn(given, "=");
         if (length == 4 && strncmp(given, "rank", length) == 0)
             fail(EXIT_BAD_INPUT, "--rank is %s",
-                 parsing_has(p, "keep") ? "now --keep (singular values); processes are --ranks"
-                                        : "not an option; did you mean --ranks (processes)?");
+                 parsing_has(p, "keep")    ? "now --keep (singular values); processes are --ranks"
+                 : parsing_has(p, "ranks") ? "not an option; did you mean --ranks (processes)?"
+                                           : "not an option; this command takes neither --keep nor --ranks");
         for (const own_option *o = shared_options; o < shared_options + SHARED; o++)
             if (strlen(o->name) == length && strncmp(given, o->name, length) == 0 && !parsing_has(p, o->name))
                 explain_unknown(p, o->name);

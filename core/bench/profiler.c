@@ -45,7 +45,7 @@ static int is_of_file(struct dl_phdr_info *library, size_t size, void *file)
     return strcmp(slash ? slash + 1 : library->dlpi_name, file) == 0;
 }
 
-/* Whether a profiler has loaded it. Unlike dlopen with RTLD_NOLOAD this looks for no file. */
+/* Returns whether a profiler has loaded the library. Unlike dlopen with RTLD_NOLOAD this looks for no file. */
 static bool is_loaded(const char *file)
 {
     char name[64];

@@ -39,7 +39,7 @@ def structs(text):
         body = re.sub(r"\{.*?\}", "", body, flags=re.DOTALL)  # the inner struct of fl_probe.isa
         members = []
         for declaration in body.split(";"):
-            for one in declaration.split(","):
+            for one in [declaration] if "(*" in declaration else declaration.split(","):
                 found = re.search(r"\(\*(\w+)\)|(\w+)\s*(?:\[[^\]]*\])*\s*$", one.split("(")[0] if "(*" not in one else one)
                 if found:
                     members.append(found[1] or found[2])

@@ -1156,9 +1156,10 @@ def refused(words, command, option):
 def refused_rank(command):
     """--rank was the name of --keep, and is no abbreviation of --ranks."""
     has = "keep" in OPTIONS[command]
+    instead = "did you mean --ranks (processes)?" if "ranks" in OPTIONS[command] else "this command takes neither --keep nor --ranks"
     for word in "--rank", "--rank=3":
         line = Run([command, word]).must(2).err
-        expected = f"flynn {command}: --rank is {'now --keep (singular values)' if has else 'not an option'}"
+        expected = f"flynn {command}: --rank is {'now --keep (singular values)' if has else f'not an option; {instead}'}"
         assert line.startswith(expected) and "--ranks" in line and line.count("\n") == 1, line
     if has:
         line = Run([command], {"FLYNN_RANK": "3"}).must(2).err

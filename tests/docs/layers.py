@@ -24,6 +24,7 @@ LINES, REPEATED, ROOM_LINES, ROOM_FILES = 500, 10, 4000, 30
 LONG = {"core/include/flynn/flynn.h", "backends/hip/gpu/gpu.h"}
 FIXED = {"apps/options/help.c", "apps/support/print.c", "apps/main.c", "apps/options/options.c"}
 SUFFIXES = {".c", ".h", ".cpp", ".hpp", ".py", ".sh", ".css", ".html", ".txt", ".cmake"}
+PURPOSE = 15  # words
 LICENCE = "SPDX-License-Identifier: MIT"
 PLAIN = {".md", ".ipynb", ".json", ".svg", ".png", ".npy", ".tsv"}  # documents, data and pictures
 DATA = re.compile(r"LICENSE|docs/kernels/\w+\.hip|tests/(data|fuzz/corpus|operations/\w+/golden)/.*")
@@ -40,14 +41,20 @@ def name(path):
     return str(path.relative_to(SOURCE))
 
 
+def table_of_rooms():
+    """(level, room, what it is for) of each, from apps/ROOMS.md."""
+    return re.findall(r"^\| (\d+) \| (\w+) \| (.+) \|$", (SOURCE / "apps/ROOMS.md").read_text(encoding="utf-8"), re.MULTILINE)
+
+
 def levels():
-    """The level of each room, from the table of apps/ROOMS.md."""
-    table = (SOURCE / "apps/ROOMS.md").read_text(encoding="utf-8")
-    return {room: int(level) for level, room in re.findall(r"^\| (\d+) \| (\w+) \| .+ \|$", table, re.MULTILINE)}
+    return {room: int(level) for level, room, _ in table_of_rooms()}
 
 
 def rooms():
     level = levels()
+    for _, room, purpose in table_of_rooms():
+        if len(purpose.split()) > PURPOSE:
+            yield f"apps/ROOMS.md: what '{room}' is for has {len(purpose.split())} words, and may have {PURPOSE}"
     folders = {path.name for path in (SOURCE / "apps").iterdir() if path.is_dir() and any(path.iterdir())}
     for room in sorted(folders ^ set(level)):
         yield f"apps/ROOMS.md has no line for the room '{room}'" if room in folders else f"apps/ROOMS.md: there is no room '{room}'"

@@ -191,7 +191,7 @@ def own_environment(top):
     (bin_folder / "python3").symlink_to(sys.executable)
     kept = {name: value for name, value in ENVIRONMENT.items() if not name.startswith("FLYNN") and name != "COLUMNS"}
     build = pathlib.Path(os.environ.get("FLYNN_BUILD", SOURCE / "build"))
-    return {**kept, "PATH": f"{bin_folder}:{build / 'tests/examples'}:{kept['PATH']}", "FLYNN_CACHE": f"{top}/cache", "FLYNN_MIN_TIME": "0.001",
+    return {**kept, "PATH": f"{bin_folder}:{build / 'tests/examples'}:{kept['PATH']}", "FLYNN_CACHE": f"{top}/cache", "FLYNN_MIN_TIME": "0.001", "FLYNN_SCALE": "0.05",
             "FLYNN_LIBRARY": str(build / "lib/libflynn.so"), "LC_ALL": "C.UTF-8",
             "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "OMPI_MCA_rmaps_base_oversubscribe": "1"}
 

@@ -27,7 +27,7 @@ static double elements_of(const fl_buffer *buffer)
     return count;
 }
 
-/* Of orthogonal transformations (docs/accuracy.md, svd). */
+/* The bound of orthogonal transformations (docs/accuracy.md, svd). */
 static double of_decomposition(const fl_buffer *a)
 {
     return (32 + 8 * sqrt(fmax((double)a->shape[0], (double)a->shape[1]))) * unit_of(a->dtype);

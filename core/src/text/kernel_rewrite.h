@@ -5,14 +5,14 @@
 
 #include "kernel_file.h"
 
-/* Whether the character is a newline, or the carriage return before one: what blanks a text leaves these. A carriage
- * return alone, which may stand in a raw string, ends no line. */
+/* Returns whether the character is a newline, or the carriage return before one: what blanks a text leaves these. A
+ * carriage return alone, which may stand in a raw string, ends no line. */
 static inline bool core_ends_line(const char *c)
 {
     return *c == '\n' || (*c == '\r' && c[1] == '\n');
 }
 
-/* Whether a device has std::NAME as NAME. */
+/* Returns whether a device has std::NAME as NAME. */
 bool core_std_has(const core_token *name);
 
 /* Rewrites an item of a file in the text that it was read from: std::sqrt becomes sqrt, hipThreadIdx_x threadIdx.x, and

@@ -26,7 +26,7 @@ bool kernel_type_add(kernel_type *type, const kernel_cut *cut, const core_token 
 /* Notes the numbers of a type that is passed by value as those of `name`; those of a struct are noted since `first`. */
 void kernel_type_note(const kernel_type *type, const core_token *name, int first);
 
-/* Whether the text defines the name as a struct, class or union. */
+/* Returns whether the text defines the name as a struct, class or union. */
 bool kernel_type_is_struct(const kernel_cut *cut, const core_token *name);
 
 #endif

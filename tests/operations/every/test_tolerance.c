@@ -181,7 +181,7 @@ static void check_variant(fl_device *device, const char *variant, const struct m
 
 static void check_content(fl_device *device, fl_dtype dtype, enum content content, bool line)
 {
-    const int64_t edge = is_slow(device) ? 90 : 220;
+    const int64_t edge = is_slow(device) ? 90 : 130;
     struct matrix image =
         line ? matrix_random(dtype, 1, is_slow(device) ? 9000 : 20000, 1) : matrix_random(dtype, edge, edge - 9, 1);
     struct matrix kernel = line ? matrix_random(dtype, 1, 70, 2) : matrix_random(dtype, 9, 11, 2);

@@ -205,11 +205,12 @@ ON_EVERY_BACKEND(transpose, thin)
     fl_device_close(device);
 }
 
-/* Large enough for several threads, and on a CPU for stores past the caches. */
+/* Large enough for several threads, and on a CPU for stores past the caches: a dtype of each size, since bits are
+ * moved. */
 ON_EVERY_BACKEND(transpose, large)
 {
     fl_device *device = open_device(on->resource);
-    for (size_t d = 0; d < COUNT(dtypes) && !is_small_test(); d++) {
+    for (size_t d = 0; d < 3 && !is_small_test(); d++) {
         const int64_t bytes = is_slow(device) ? 1 << 20 : 35 << 20, size = (int64_t)fl_dtype_size(dtypes[d]);
         const int64_t width = is_slow(device) ? 500 + (int64_t)d : 4000 + 7 * (int64_t)d;
         const struct stack s = {dtypes[d], 2, {bytes / size / width, width}};
