@@ -9,7 +9,7 @@
 #   make check-deep  every call that fails once, sanitizers, analyzers, fuzzers, error bounds (half an hour on two cores)
 #   make check-mutants  change the kernels and checks in 200 places: a test must notice each (an hour on two cores)
 #   make check-gpu      on a machine with an NVIDIA GPU: compute-sanitizer, more than 2^32 elements, 10^6 operations
-#   make bench       time the exercises on every backend here
+#   make bench       time exercises over sizes next to the libraries that are installed here: tables, plots, JSON in out/bench
 #   make pages       on one quiet machine with a GPU: put what the commands print today into the pages (two minutes)
 #   make pictures    draw the pictures of the documents again, each by the command in its page
 #   make notebook    install what is missing, build, open the first notebook of docs/notebooks in Jupyter (Debian, Ubuntu)
@@ -83,7 +83,7 @@ check-gpu: tests
 	@bash tests/deep/gpu.sh -j $(JOBS) $(BUILD)
 
 bench: all
-	@for exercise in $$($(BUILD)/bin/flynn --exercises) slice; do $(BUILD)/bin/flynn $$exercise --backend=all || exit 1; done
+	@FLYNN=$(CURDIR)/$(BUILD)/bin/flynn $(call python_with,numpy) -B tests/bench/bench.py --output=$(DIST)/bench $(BENCH_FLAGS)
 
 pages: all
 	@$(BUILD)/bin/flynn ceiling --backend=serial,simd,omp,hip
