@@ -386,6 +386,14 @@ static void blank_hidden(const kernel_cut *cut)
     core_branches_blank(from, from + strlen(from));
 }
 
+/* Blanks the backslashes after which nothing is left: a text must not end with one. */
+static void blank_last_backslashes(char *clean)
+{
+    for (char *last = clean + strlen(clean); last > clean && strchr(" \t\r\n\v\f\\", last[-1]); last--)
+        if (last[-1] == '\\')
+            last[-1] = ' ';
+}
+
 fl_status cut_end(kernel_cut *cut)
 {
     const core_item *kernel = &cut->file.items[cut->kernel];
@@ -434,6 +442,7 @@ fl_status cut_end(kernel_cut *cut)
                         (size_t)(item->template_end.at + item->template_end.length - item->template_at.at));
         from = item->at;
     }
+    blank_last_backslashes(cut->clean);
     fputs(from, to);
     if (kernel->scope >= 0) {
         bool named = false;
