@@ -19,7 +19,8 @@ static void add_choice(choice_list *choices, const choice *one)
     choices->list[choices->count++] = *one;
 }
 
-/* What a saved sweep found best on the device; false: nothing, or an option or a variable names variant or block. */
+/* Finds the choice that a saved sweep kept for the device. False: it kept none, or an option or a variable names the
+ * variant or the block, which then counts. */
 static bool find_saved(const exercise *e, const open_backend *on, tuned_choice *saved)
 {
     const common_options *common = &e->common;
@@ -46,7 +47,7 @@ bool choices_saved_block(const exercise *e, int block[3])
     return true;
 }
 
-/* The variant and block that a saved sweep found best on the device. */
+/* Takes the variant and block that a saved sweep kept, unless this build no longer has that variant. */
 static void take_saved(const exercise *e, choice *one)
 {
     fl_device *const device = one->on->device;
@@ -76,7 +77,7 @@ static const char *name_at(const common_options *common, int i)
     return i < common->variant_count ? common->variants[i] : NULL;
 }
 
-/* --variant=all */
+/* Returns whether --variant=all was given. */
 static bool takes_all_variants(const common_options *common)
 {
     const char *const first = name_at(common, 0);
@@ -112,7 +113,7 @@ static void add_variants(const exercise *e, const open_backend *on, choice_list 
         }
 }
 
-/* The scalar baseline is no library that chooses vectors itself. */
+/* Takes the exercise's scalar variant on a scalar backend: a library chooses vectors itself, and is no baseline. */
 static void take_scalar(const exercise *e, choice *one)
 {
     const bool scalar = strcmp(fl_device_describe(one->on->device)->flynn_class, "SISD") == 0;
