@@ -397,7 +397,7 @@ fl_status run_library(const fl_context *context, const void *arguments, const fl
 
 /* ----------------------------------------------------------------------------------------------------- auto ---- */
 
-/* From so many elements on the library is the faster one on an H200 (docs/performance/reduce.md). */
+/* From so many elements on the library is the faster one on an H200 (docs/performance/scan.md). */
 constexpr int64_t library_from = 1 << 15;
 
 void plan_auto(void *self, const void *arguments, fl_launch *launch)
