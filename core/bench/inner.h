@@ -50,7 +50,7 @@ typedef struct bench_work {
     fl_timing first;
     char variant[64];
     bool began, ran, complete; /* the first pass was started; it ended well; all that was asked for was timed */
-    bool apart;                /* a pass runs twice, by events and by the clock: some process's device has own memory */
+    bool apart;                /* a pass runs twice, by events and by the clock: some process has a GPU */
     bool first_counts, checked, right;
     int launches, most; /* the latter: room for samples */
     double first_s, spent;

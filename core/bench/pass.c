@@ -58,14 +58,22 @@ static double after(bool callback, double before)
     return callback ? bench_now() : before;
 }
 
+/* Waits until an emulation has done what was queued, so that the clock has each part of a pass by itself. */
+static fl_status wait_for_part(const bench_work *w)
+{
+    return w->info.emulation && !w->apart ? wait_for(w) : FL_OK;
+}
+
 /* A pass by the host's clock, in host memory or not; times are this process's. */
 static fl_status clock_pass(bench_work *w, int launches, bench_times *t)
 {
     double start = bench_now(), called, returned, known, copied, done, end;
 
     BENCH_TRY(maybe(w, w->what.copy_in));
+    BENCH_TRY(wait_for_part(w));
     called = after(w->what.copy_in != NULL, start);
     BENCH_TRY(call(w, launches, NULL));
+    BENCH_TRY(wait_for_part(w));
     returned = bench_now();
     BENCH_TRY(maybe(w, w->what.between));
     known = after(w->what.between != NULL, returned);

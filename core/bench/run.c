@@ -130,10 +130,11 @@ bench_vendor bench_vendor_of(const fl_device_info *info)
                                                       : BENCH_VENDOR_NONE;
 }
 
-/* Processes of a team take the same passes, whatever their devices are. */
+/* An emulation's work is the host's: one pass has all of its times. Processes of a team take the same passes, whatever
+ * their devices are. */
 static fl_status choose_passes(const fl_bench *b, bench_work *w)
 {
-    double apart = !w->info.host_memory;
+    double apart = !w->info.host_memory && !w->info.emulation;
 
     if (b->joined && w->what.device)
         BENCH_TRY(b->team.most(b->team.user, &apart));

@@ -166,45 +166,88 @@ Test(bench, a_function_of_the_host_has_no_device, .timeout = 60)
     times_known_waits(NULL);
 }
 
+/* Events time kernels and copies, the clock the whole. */
+static void expect_two_clocks(fl_device *device, fl_bench_clock by)
+{
+    const int events = by != FL_BENCH_HOST ? 5 : 0, host = by != FL_BENCH_EVENTS ? 5 : 0;
+    struct waits w = {.copy_in = 2e-3, .call = 4e-3, .copy_out = 1e-3, .by_events = true};
+    fl_bench *bench;
+
+    must(fl_bench_create(&(fl_bench_plan){.repeat = 5, .rounds = 1}, &bench));
+    must(fl_bench_add(bench, &(fl_bench_case){.name = "waits",
+                                              .device = device,
+                                              .call = waits_call,
+                                              .copy_in = waits_copy_in,
+                                              .copy_out = waits_copy_out,
+                                              .took = count_took,
+                                              .user = &w,
+                                              .by = by,
+                                              .alone = true}));
+    must(fl_bench_run(bench));
+    /* The host waits while it queues: by the events of the false GPU that is the device's time. */
+    samples_of(bench, 0, FL_BENCH_COPY_IN, events);
+    samples_of(bench, 0, FL_BENCH_KERNEL, events);
+    samples_of(bench, 0, FL_BENCH_COPY_OUT, events);
+    if (host)
+        expect_waited(bench, FL_BENCH_TOTAL, host, 7e-3);
+    else
+        samples_of(bench, 0, FL_BENCH_TOTAL, 0);
+    samples_of(bench, 0, FL_BENCH_CALL, 0);
+    cr_expect(w.calls == 2 + events + host, "%s, clocks %d: %d calls", fl_device_describe(device)->resource, (int)by,
+              w.calls);
+    fl_bench_free(bench);
+}
+
+static bool times_by_one_clock(const fl_device *device)
+{
+    const fl_device_info *info = device ? fl_device_describe(device) : NULL;
+
+    return !info || info->host_memory || info->emulation;
+}
+
 Test(bench, a_device_has_two_clocks, .timeout = 120)
 {
-    static const fl_bench_clock clocks[] = {FL_BENCH_BOTH, FL_BENCH_EVENTS, FL_BENCH_HOST};
-    struct waits w = {.copy_in = 2e-3, .call = 4e-3, .copy_out = 1e-3, .by_events = true};
     const struct on *all;
     const size_t count = every_backend(&all);
+    fl_device *device;
 
-    for (size_t i = 0; i < count; i++) {
-        fl_device *device = open_device(all[i].resource);
-        for (size_t k = 0; !fl_device_describe(device)->host_memory && k < COUNT(clocks); k++) {
-            const int events = clocks[k] != FL_BENCH_HOST ? 5 : 0, host = clocks[k] != FL_BENCH_EVENTS ? 5 : 0;
-            fl_bench *bench;
-            w.calls = w.took = 0;
-            must(fl_bench_create(&(fl_bench_plan){.repeat = 5, .rounds = 1}, &bench));
-            must(fl_bench_add(bench, &(fl_bench_case){.name = "waits",
-                                                      .device = device,
-                                                      .call = waits_call,
-                                                      .copy_in = waits_copy_in,
-                                                      .copy_out = waits_copy_out,
-                                                      .took = count_took,
-                                                      .user = &w,
-                                                      .by = clocks[k],
-                                                      .alone = true}));
-            must(fl_bench_run(bench));
-            /* The host waits while it queues: by the events of an emulation that is the device's time. */
-            samples_of(bench, 0, FL_BENCH_COPY_IN, events);
-            samples_of(bench, 0, FL_BENCH_KERNEL, events);
-            samples_of(bench, 0, FL_BENCH_COPY_OUT, events);
-            if (host)
-                expect_waited(bench, FL_BENCH_TOTAL, host, 7e-3);
-            else
-                samples_of(bench, 0, FL_BENCH_TOTAL, 0);
-            samples_of(bench, 0, FL_BENCH_CALL, 0);
-            cr_expect(w.calls == 2 + events + host, "%s, clocks %d: %d calls", all[i].resource, (int)clocks[k],
-                      w.calls);
-            fl_bench_free(bench);
+    for (size_t i = 0; i <= count; i++) {
+        setenv("FLYNN_PLUGIN_PATH", FLYNN_TEST_FAULTS "/false-gpu", 1);
+        if (fl_device_open(i < count ? all[i].resource : "false-gpu", &device) != FL_OK) {
+            cr_expect(i == count, "%s", fl_last_error()); /* without hip-cpu there is no false GPU */
+            continue;
         }
+        for (int by = FL_BENCH_BOTH; by <= FL_BENCH_HOST && !times_by_one_clock(device); by++)
+            expect_two_clocks(device, (fl_bench_clock)by);
         fl_device_close(device);
     }
+}
+
+/* A kernel that waits for a lock, and whatever else an emulation takes long for, is a part of its pass. */
+Test(bench, an_emulation_has_one_clock, .timeout = 60)
+{
+    struct waits w = {.copy_in = 2e-3, .call = 4e-3, .copy_out = 1e-3};
+    fl_device *device;
+    fl_bench *bench;
+
+    if (fl_device_open("hip-cpu", &device) != FL_OK)
+        cr_skip_test("there is no hip-cpu: %s", fl_last_error());
+    must(fl_bench_create(&(fl_bench_plan){.repeat = 5, .rounds = 1}, &bench));
+    must(fl_bench_add(bench, &(fl_bench_case){.name = "waits",
+                                              .device = device,
+                                              .call = waits_call,
+                                              .copy_in = waits_copy_in,
+                                              .copy_out = waits_copy_out,
+                                              .took = count_took,
+                                              .user = &w}));
+    must(fl_bench_run(bench));
+    expect_waited(bench, FL_BENCH_COPY_IN, 5, w.copy_in);
+    expect_waited(bench, FL_BENCH_KERNEL, 5, w.call);
+    expect_waited(bench, FL_BENCH_COPY_OUT, 5, w.copy_out);
+    expect_waited(bench, FL_BENCH_TOTAL, 5, 7e-3);
+    expect_parts(bench, 0, 5);
+    fl_bench_free(bench);
+    fl_device_close(device);
 }
 
 /* A call too short for the clock is repeated within the pass. */
@@ -586,7 +629,7 @@ static void call_on(fl_device *device, bool in_place, bool pageable, double add,
         cr_expect_str_eq(r.resource, fl_device_describe(device)->resource);
         cr_expect_eq(r.copy_in_s > 0, !fl_device_describe(device)->host_memory);
     }
-    if (!device || fl_device_describe(device)->host_memory)
+    if (times_by_one_clock(device))
         expect_parts(bench, 0, 5);
     fl_bench_table(bench, text, sizeof text);
     cr_expect(strstr(text, add == 1 && !lazy ? " right\n" : " WRONG\n") && strstr(text, r.resource), "%s", text);

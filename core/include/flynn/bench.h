@@ -11,11 +11,11 @@
  * A case runs a first pass, from nothing (`first_s`); then passes that warm up, untimed; then timed passes. On a device
  * with its own memory a timed pass runs twice: once between events of the device, which separate copies in, kernel and
  * copies out, and once by the host's clock from start to end (`total`). A kernel shorter than 200 us is queued several
- * times between two events, and its time is the mean. In host memory one pass gives both: `total` is the clock's time
- * of the pass, `kernel` the part of it inside `call`. A call shorter than 10 us, too short for the clock, is repeated
- * within the pass; then `kernel` is the mean, and `total` counts it once. Several cases take turns, so that a machine
- * that slows down meanwhile slows all of them down. Unless the plan says how many passes to take, a case whose first
- * pass takes longer than 1 s has one timed pass; longer than 10 s: the first pass is its only sample.
+ * times between two events, and its time is the mean. In host memory, and on an emulation, one pass gives both: `total`
+ * is the clock's time of the pass, `kernel` the part of it inside `call`. A call shorter than 10 us, too short for the
+ * clock, is repeated within the pass; then `kernel` is the mean, and `total` counts it once. Several cases take turns,
+ * so that a machine that slows down meanwhile slows all of them down. Unless the plan says how many passes to take, a
+ * case whose first pass takes longer than 1 s has one timed pass; longer than 10 s: the first pass is its only sample.
  *
  * The conventions of flynn.h hold: nothing here prints or ends the process, and a function that can fail returns
  * fl_status and leaves a message for fl_last_error(). One thread at a time uses a bench. Between the first pass and the
@@ -91,7 +91,8 @@ FL_BENCH_WHOLE(fl_bench_plan, user);
 
 /* ------------------------------------------------------------------------------------------------- case ---- */
 
-/* The clocks that time a case on a device with its own memory. In host memory one pass gives both times. */
+/* The clocks that time a case on a device with its own memory. In host memory and on an emulation one pass gives both
+ * times. */
 typedef enum fl_bench_clock { FL_BENCH_BOTH = 0, FL_BENCH_EVENTS = 1, FL_BENCH_HOST = 2 } fl_bench_clock;
 
 /* Work that is timed. Only `call` is required. A callback returns the status of its work; any status but FL_OK ends the
