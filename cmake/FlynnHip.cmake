@@ -5,6 +5,7 @@ find_package(Threads REQUIRED)
 
 set(FLYNN_HIP_DIR ${PROJECT_SOURCE_DIR}/backends/hip)
 file(GLOB FLYNN_HIP_SOURCES CONFIGURE_DEPENDS ${FLYNN_HIP_DIR}/*.hip.cpp)
+list(REMOVE_ITEM FLYNN_HIP_SOURCES ${FLYNN_HIP_DIR}/split.hip.cpp) # for one of NVIDIA's GPUs: hip-nvidia's CMakeLists.txt
 # Sources for the C compiler.
 set(FLYNN_HIP_C_SOURCES
     ${PROJECT_SOURCE_DIR}/backends/cpu/blas.c

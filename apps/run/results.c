@@ -362,12 +362,25 @@ static void show_precision(const measurement *m, double until)
                fmax(kernel, total) <= until ? "" : ": not as well as --until asks for");
 }
 
-/* More than the ceiling is expected in a cache; elsewhere the ceiling is wrong. */
+/* Returns whether the ceiling of arithmetic is the lower one. */
+static bool arithmetic_bounds(const measurement *m)
+{
+    const ceilings c = ceilings_load(&m->device);
+    const fl_dtype dtype = m->results[0].dtype;
+
+    return ceilings_least_s(&c, dtype, 0, m->timing.flops) > ceilings_least_s(&c, dtype, m->timing.bytes, 0);
+}
+
+/* More than the ceiling is expected in a cache, and of a GPU's units for matrices; elsewhere the ceiling is wrong. */
 static void explain_ceiling(const measurement *m, const json_t *row)
 {
     if (!(row_number(row, "percent_of_ceiling") > 105))
         return;
-    if (m->timing.bytes <= machine_caches_of(&m->device))
+    if (strcmp(m->device.flynn_class, "SIMT") == 0 && arithmetic_bounds(m))
+        text_print("%s %s: more than the ceiling, which is that of single multiply-adds: units for matrices, such as "
+                   "tensor cores, compute more\n",
+                   m->device.resource, m->timing.variant);
+    else if (m->timing.bytes <= machine_caches_of(&m->device))
         text_print("%s %s: more than the ceiling, which is that of the memory: these %s stay in a cache\n",
                    m->device.resource, m->timing.variant, format_bytes(m->timing.bytes).text);
     else

@@ -97,7 +97,7 @@ const field fields[] = {
     {"percent_of_ceiling", "ceiling", AS_PERCENTAGE, .drop = 18, .in = IN_RUN | IN_COMPARE, .noise = NOISY,
      .about =
          "the least time that `bytes` and `flops` take on this device, over `kernel_s`: its roofline as measured by "
-         "`flynn ceiling`; null or `-` before that measurement. Above 100 if caches hold the data"},
+         "`flynn ceiling`; null or `-` before that measurement. Above 100 if caches hold the data, or tensor cores compute"},
     {"registers", "registers", AS_COUNT, .drop = 4, .in = IN_RUN | IN_COMPARE, .shown = OF_KERNELS,
      .about = "registers of a thread, as the GPU's runtime reports it for the last kernel with the block shown; null "
               "on a CPU, for "

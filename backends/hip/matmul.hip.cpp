@@ -6,6 +6,7 @@
 #include "../shared/matmul.h"
 #include "matmul_kernels.h"
 #include "product.hpp"
+#include "split.hpp"
 
 namespace
 {
@@ -121,7 +122,7 @@ fl_status run_register(const fl_context *context, const void *arguments, const f
     });
 }
 
-/* ----------------------------------------------------------------------------------------- library and auto ---- */
+/* ----------------------------------------------------------------------------------------- library ---- */
 
 /* The library's own loads and stores are unknown: counted are the matrices and the result once. */
 void plan_library(void *, const void *arguments, fl_launch *launch)
@@ -137,31 +138,86 @@ fl_status run_library(const fl_context *context, const void *arguments, const fl
     return hip_blas_multiply(context, matmul_product(arguments));
 }
 
-/* The plan of `auto` for the library is the one without a block. */
+/* ------------------------------------------------------------------------------------------ split and auto ---- */
+
+double bound_of_others(const hip_device *device, const void *arguments)
+{
+    return device->host->bound(FL_OP_MATMUL, "register", arguments);
+}
+
+#if defined(FLYNN_GPU_SPLIT)
+/* `register` where the error would be above that of the other variants, and for transposed matrices. */
+void plan_split(void *self, const void *arguments, fl_launch *launch)
+{
+    const factors<float> m = factors_of<float>(matmul_product(arguments));
+    if (hip_split_takes(m))
+        hip_split_plan(m, launch);
+    else
+        plan_register(self, arguments, launch);
+}
+
+double bound_split(void *self, const void *arguments)
+{
+    const factors<float> m = factors_of<float>(matmul_product(arguments));
+    return hip_split_takes(m) ? hip_split_bound(m.terms) : bound_of_others(static_cast<hip_device *>(self), arguments);
+}
+#endif
+
+fl_status run_split(const fl_context *context, const void *arguments, const fl_launch *launch)
+{
+    return hip_split_planned(launch) ? hip_split_multiply(context, factors_of<float>(matmul_product(arguments)), launch)
+                                     : run_register(context, arguments, launch);
+}
+
+bool worth_split(const hip_device *device, const blas_product &p)
+{
+    return p.dtype == FL_F32 && hip_split_worth(device, factors_of<float>(p));
+}
+
+/* fl_row.bound of `auto`. */
+double bound_auto(void *self, const void *arguments)
+{
+    const hip_device *device = static_cast<hip_device *>(self);
+    const blas_product p = matmul_product(arguments);
+    const double others = bound_of_others(device, arguments);
+    return worth_split(device, p) ? std::min(others, hip_split_bound(p.k)) : others;
+}
+
+/* A requested block is one of `register`, unless no other variant than `split` keeps the tolerance. */
 void plan_auto(void *self, const void *arguments, fl_launch *launch)
 {
-    if (takes_library(matmul_product(arguments), launch))
+    const hip_device *device = static_cast<hip_device *>(self);
+    const blas_product p = matmul_product(arguments);
+    const bool others = launch->tolerance == 0 || launch->tolerance >= bound_of_others(device, arguments);
+    if (worth_split(device, p) && (launch->block[0] == 0 || !others))
+        hip_split_plan(factors_of<float>(p), launch);
+    else if (takes_library(p, launch))
         plan_library(self, arguments, launch);
     else
         plan_register(self, arguments, launch);
 }
 
+/* The plan of `auto` for the library is the one without a block. */
 fl_status run_auto(const fl_context *context, const void *arguments, const fl_launch *launch)
 {
-    return (launch->block[0] == 0 ? run_library : run_register)(context, arguments, launch);
+    return (launch->block[0] == 0 ? run_library : run_split)(context, arguments, launch);
 }
 
 const char *chosen(const fl_context *, const void *, fl_launch *launch)
 {
-    return launch->block[0] == 0 ? "library" : "register";
+    return hip_split_planned(launch) ? "split" : launch->block[0] == 0 ? "library" : "register";
 }
 
 constexpr uint32_t floats = 1u << FL_F32 | 1u << FL_F64, numbers = floats | 1u << FL_I32 | 1u << FL_I64;
 
 /* Without an `auto` for integers: it is `register`. */
 const fl_row rows[] = {
-    {FL_OP_MATMUL, "auto", floats, "library for large products if available, else register", plan_auto, run_auto,
-     chosen, false, nullptr, nullptr},
+    {FL_OP_MATMUL, "auto", floats, "split or library for large products if available, else register", plan_auto,
+     run_auto, chosen, false, nullptr, bound_auto},
+#if defined(FLYNN_GPU_SPLIT)
+    {FL_OP_MATMUL, "split", 1u << FL_F32, "on tensor cores: each f32 as the sum of two TF32; register below 96 terms",
+     plan_split, run_split, nullptr, false, hip_split_ready, bound_split},
+#endif
     {FL_OP_MATMUL, "register", numbers, "tiles in shared memory, a block of outputs in each thread's registers",
      plan_register, run_register, nullptr, false, nullptr, nullptr},
     {FL_OP_MATMUL, "tiled", numbers, "tiles of a and b in shared memory, one thread per output", plan_tiled, run_tiled,

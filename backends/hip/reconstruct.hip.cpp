@@ -6,6 +6,7 @@
 #include "blas.hpp"
 #include "product.hpp"
 #include "reconstruct_kernels.h"
+#include "split.hpp"
 
 namespace
 {
@@ -122,10 +123,34 @@ blas_product product_of(const fl_reconstruct_args *args, const void *scaled_u)
     return product;
 }
 
+double bound_of_others(const hip_device *device, const fl_reconstruct_args *args)
+{
+    return device->host->bound(FL_OP_RECONSTRUCT, "register", args);
+}
+
+bool worth_split(const hip_device *device, const fl_reconstruct_args *args)
+{
+    return args->y.dtype == FL_F32 && hip_split_worth(device, factors_of<float>(args));
+}
+
+/* fl_row.bound of `auto`. */
+double bound_auto(void *self, const void *arguments)
+{
+    const hip_device *device = static_cast<hip_device *>(self);
+    const fl_reconstruct_args *args = args_of(arguments);
+    const double others = bound_of_others(device, args);
+    return worth_split(device, args) ? std::min(others, hip_split_bound(args->rank)) : others;
+}
+
+/* A requested block is one of `register`, unless no other variant than `split` keeps the tolerance. */
 void plan_auto(void *self, const void *arguments, fl_launch *launch)
 {
+    const hip_device *device = static_cast<hip_device *>(self);
     const fl_reconstruct_args *args = args_of(arguments);
-    if (takes_library(product_of(args, nullptr), launch))
+    const bool others = launch->tolerance == 0 || launch->tolerance >= bound_of_others(device, args);
+    if (worth_split(device, args) && (launch->block[0] == 0 || !others))
+        hip_split_plan(factors_of<float>(args), launch);
+    else if (takes_library(product_of(args, nullptr), launch))
         plan_library(self, arguments, launch);
     else
         plan_register(self, arguments, launch);
@@ -195,19 +220,52 @@ fl_status run(const fl_context *context, const void *arguments, const fl_launch 
 template <typename T>
 fl_status launch_auto(const fl_context *context, const fl_reconstruct_args *args, const fl_launch *launch)
 {
+    if (std::is_same_v<T, float> && hip_split_planned(launch))
+        return hip_split_multiply(context, factors_of<float>(args), launch);
     return launch->block[0] == 0 ? launch_library<T>(context, args, launch) : launch_register<T>(context, args, launch);
 }
 
 const char *chosen(const fl_context *, const void *, fl_launch *launch)
 {
-    return launch->block[0] == 0 ? "library" : "register";
+    return hip_split_planned(launch) ? "split" : launch->block[0] == 0 ? "library" : "register";
 }
+
+#if defined(FLYNN_GPU_SPLIT)
+/* `register` where the error would be above that of the other variants. */
+void plan_split(void *self, const void *arguments, fl_launch *launch)
+{
+    const factors<float> m = factors_of<float>(args_of(arguments));
+    if (hip_split_takes(m))
+        hip_split_plan(m, launch);
+    else
+        plan_register(self, arguments, launch);
+}
+
+fl_status run_split(const fl_context *context, const void *arguments, const fl_launch *launch)
+{
+    const fl_reconstruct_args *args = args_of(arguments);
+    return hip_split_planned(launch) ? hip_split_multiply(context, factors_of<float>(args), launch)
+                                     : launch_register<float>(context, args, launch);
+}
+
+double bound_split(void *self, const void *arguments)
+{
+    const fl_reconstruct_args *args = args_of(arguments);
+    return hip_split_takes(factors_of<float>(args)) ? hip_split_bound(args->rank)
+                                                    : bound_of_others(static_cast<hip_device *>(self), args);
+}
+#endif
 
 constexpr uint32_t dtypes = 1u << FL_F32 | 1u << FL_F64;
 
 const fl_row rows[] = {
-    {FL_OP_RECONSTRUCT, "auto", dtypes, "library for large products if available, else register", plan_auto,
-     run<launch_auto<float>, launch_auto<double>>, chosen, false, nullptr, nullptr},
+    {FL_OP_RECONSTRUCT, "auto", dtypes, "split or library for large products if available, else register", plan_auto,
+     run<launch_auto<float>, launch_auto<double>>, chosen, false, nullptr, bound_auto},
+#if defined(FLYNN_GPU_SPLIT)
+    {FL_OP_RECONSTRUCT, "split", 1u << FL_F32,
+     "on tensor cores: each f32 as the sum of two TF32; register below 96 terms", plan_split, run_split, nullptr, false,
+     hip_split_ready, bound_split},
+#endif
     {FL_OP_RECONSTRUCT, "register", dtypes, "tiles in shared memory, a block of outputs in each thread's registers",
      plan_register, run<launch_register<float>, launch_register<double>>, nullptr, false, nullptr, nullptr},
     {FL_OP_RECONSTRUCT, "tiled", dtypes, "tiles of u and vt in shared memory, one thread per output", plan_tiled,

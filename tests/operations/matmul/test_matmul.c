@@ -316,7 +316,10 @@ ON_EVERY_BACKEND(matmul, deep_sums)
                                         {.batch_a = 2, .batch_b = 2, .m = 130, .n = 264, .k = 44},
                                         {.m = 20, .n = 40, .k = 400},
                                         {.m = 128, .n = 64, .k = 193},
-                                        {.m = 505, .n = 256, .k = 24}};
+                                        {.m = 505, .n = 256, .k = 24},
+                                        {.m = 129, .n = 132, .k = 100},
+                                        {.batch_a = 2, .batch_b = 2, .m = 64, .n = 257, .k = 128},
+                                        {.batch_b = 3, .m = 260, .n = 128, .k = 97}};
     fl_device *device = open_device(on->resource);
     for (size_t i = 0; i < COUNT(forms) * 2; i++)
         for (int gaps = 0; gaps < 2; gaps++)

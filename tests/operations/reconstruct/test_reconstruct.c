@@ -302,6 +302,47 @@ ON_EVERY_BACKEND(reconstruct, deep_sums)
     fl_device_close(device);
 }
 
+static void multiply_all(struct matrix *m, int exponent)
+{
+    for (int64_t i = 0; i < m->shape[0]; i++)
+        for (int64_t j = 0; j < m->shape[1]; j++)
+            matrix_set(m, i, j, ldexp(matrix_get(m, i, j), exponent));
+}
+
+/* Sums that are deep enough for tensor cores, which take each number as the sum of two: around their tiles, aligned and
+ * not, and with numbers whose parts are the smallest and the largest ones. */
+ON_EVERY_BACKEND(reconstruct, parts_of_numbers)
+{
+    enum { PLAIN, SMALL_U, SMALL_VT, LARGEST, NOT_FINITE, KINDS };
+    static const struct {
+        int64_t batch, m, n, k, rank;
+    } cases[] = {{0, 128, 128, 96, 96},  {0, 129, 131, 100, 97}, {3, 64, 260, 128, 128},
+                 {2, 127, 36, 130, 129}, {0, 1, 513, 160, 159},  {0, 300, 1, 96, 96}};
+    fl_device *device = open_device(on->resource);
+    for (size_t c = 0; c < COUNT(cases); c++)
+        for (int kind = 0; kind < KINDS; kind++) {
+            if (is_slow(device) && (c + (size_t)kind) % COUNT(cases) != 0)
+                continue;
+            struct problem p =
+                problem_random(FL_F32, cases[c].batch, cases[c].m, cases[c].n, cases[c].k, cases[c].rank, 300 + c);
+            if (kind == SMALL_U)
+                multiply_all(&p.u, -115), multiply_all(&p.vt, 115);
+            if (kind == SMALL_VT)
+                multiply_all(&p.u, 115), multiply_all(&p.vt, -120);
+            if (kind == LARGEST) {
+                multiply_all(&p.vt, -20);
+                matrix_set(&p.u, 0, 2, FLT_MAX);
+                matrix_set(&p.s, 0, 2, 1);
+            }
+            if (kind == NOT_FINITE)
+                matrix_set(&p.u, p.m - 1, 3, INFINITY), matrix_set(&p.vt, 5, p.n - 1, NAN);
+            expect(&p);
+            check_variants(device, &p, (c + (size_t)kind) % 2 == 0);
+            problem_free(&p);
+        }
+    fl_device_close(device);
+}
+
 /* More rows, columns and matrices than a grid is long. */
 ON_EVERY_BACKEND(reconstruct, beyond_the_grid)
 {
