@@ -63,7 +63,7 @@ SHARES = [
     ("backends/cpu/*.c", 90), ("backends/shared/*.c", 90), ("backends/hip/*_prelude.h", 200),
     ("backends/hip/*.hip.cpp", 110), ("backends/hip/gpu/*.h", 150), ("backends/simt/*_prelude.h", 200), ("backends/simt/*.h", 150),
     ("apps/checks/*.c", 25), ("apps/exercises/*.c", 80), ("apps/run/verdict.c", 25), ("core/src/ops/*.c", 45),
-    ("core/dist/*.c", 90), ("core/src/text/lanes/*.c", 150), ("core/src/plugins/link.c", 120), ("core/dist/links/*.c", 150),
+    ("core/dist/*.c", 90), ("core/src/text/lanes/*.c", 150), ("core/src/processes/link.c", 120), ("core/dist/links/*.c", 150),
 ]
 # What hip-cpu does not run: collective communication between GPUs, and the vendors' compilers at run time.
 LEFT_OUT = ("group.hip.cpp", "gpu_ccl.h", "gpu_rtc.h", "gpu_code_rtc.h", "rtc_prelude.h", "gpu_rocprim.h")
@@ -269,7 +269,7 @@ class Planner:
 
     def plan(self, mutant, source):
         objects = [o for o in self.build.uses[mutant.file] if o in self.build.compile]
-        if mutant.file.startswith(("core/dist/", "core/src/plugins/link", "core/dist/links/")):
+        if mutant.file.startswith(("core/dist/", "core/src/processes/link", "core/dist/links/")):
             chosen = [o for o in objects if o.startswith(("core/", "plugins/link-openmpi/"))]
             targets = ["lib/links/flynn-link-openmpi.so"] if mutant.file.startswith("backends") else \
                 self.library("libflynn-dist.so" if "/dist/" in mutant.file else "libflynn.so")

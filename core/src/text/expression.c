@@ -3,7 +3,7 @@
 #include "text_functions.h"
 #include "expression_parser.h"
 #include "math_functions.h"
-#include "device/status.h"
+#include "base/status.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "kernel_branches.h"
-#include "device/status.h"
+#include "base/status.h"
 
 #include <stdlib.h>
 #include <string.h>

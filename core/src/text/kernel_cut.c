@@ -7,7 +7,7 @@
 #include "kernel_branches.h"
 #include "kernel_rewrite.h"
 #include "text_functions.h"
-#include "device/status.h"
+#include "base/status.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -5,7 +5,7 @@
  */
 #include "kernel_file.h"
 #include "c_types.h"
-#include "device/status.h"
+#include "base/status.h"
 
 #include <stdlib.h>
 #include <string.h>

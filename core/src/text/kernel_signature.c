@@ -7,7 +7,7 @@
 #include "kernel_rewrite.h"
 #include "kernel_type.h"
 #include "kernel_written.h"
-#include "device/status.h"
+#include "base/status.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "text_functions.h"
-#include "device/status.h"
+#include "base/status.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -4,10 +4,10 @@
  */
 #include <flynn/link.h>
 
+#include "base/status.h"
 #include "device/device.h"
-#include "loader.h"
-#include "plugin_folders.h"
-#include "device/status.h"
+#include "plugins/loader.h"
+#include "plugins/plugin_folders.h"
 
 #include <dirent.h>
 #include <errno.h>

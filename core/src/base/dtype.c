@@ -2,7 +2,7 @@
  *
  * dtype.c - names and sizes of dtypes, and the dtype of a result.
  */
-#include "plugins/spelling.h"
+#include "spelling.h"
 #include "status.h"
 
 #include <string.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * Copies between the GPUs of several processes. */
+#include "base/status.h"
 #include "device/device.h"
-#include "device/status.h"
 #include "device/stream.h"
 #include "device/trace.h"
 
