@@ -7,11 +7,11 @@
 #ifndef FLYNN_CORE_TEXT_H
 #define FLYNN_CORE_TEXT_H
 
-#include "compiler_error.h"
-#include "expression.h"
-#include "kernel_signature.h"
+#include "language/compiler_error.h"
+#include "function/expression.h"
+#include "kernel/signature.h"
 #include "lanes/lanes.h"
-#include "signature.h"
-#include "source_error.h"
+#include "function/signature.h"
+#include "language/source_error.h"
 
 #endif

@@ -4,7 +4,7 @@
  */
 #include "lanes.h"
 
-#include "../expression_parser.h"
+#include "../function/parser.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * kernel_template.c - the parameters of a kernel that is a template, and what each is.
+ * template.c - the parameters of a kernel that is a template, and what each is.
  */
-#include "kernel_cut.h"
+#include "cut.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -3,7 +3,7 @@
 #ifndef FLYNN_CORE_KERNEL_BRANCHES_H
 #define FLYNN_CORE_KERNEL_BRANCHES_H
 
-#include "token.h"
+#include "../language/token.h"
 
 /* Makes a copy of the text, to free(). Of brackets that several branches of an #if open (#if A ... for (...) { #else
  * ... while (...) { #endif), or close, one branch's are left; the others are written as bytes that a core_reader with

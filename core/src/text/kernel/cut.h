@@ -3,8 +3,8 @@
 #ifndef FLYNN_CORE_KERNEL_CUT_H
 #define FLYNN_CORE_KERNEL_CUT_H
 
-#include "kernel_file.h"
-#include "signature_head.h"
+#include "file.h"
+#include "../function/head.h"
 
 enum { CUT_MOST_TEMPLATE = 16, CUT_VALUE = 64, CUT_MOST_INCLUDES = 4 };
 
@@ -38,7 +38,7 @@ fl_status cut_end(kernel_cut *cut);
 fl_status cut_check(const kernel_cut *cut, core_text_error *error);
 void cut_free(kernel_cut *cut);
 
-/* kernel_template.c: finds what each parameter of template <typename T, int N = 16> is: by the arguments "float, 16>"
+/* template.c: finds what each parameter of template <typename T, int N = 16> is: by the arguments "float, 16>"
  * (NULL: none), else by its default. */
 fl_status cut_read_template(kernel_cut *cut, const char *arguments, core_text_error *error);
 

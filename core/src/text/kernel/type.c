@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "kernel_type.h"
+#include "type.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * kernel_host.c - leaves out C++ of the host that has a name which the kernel uses: an overload of a function or of the
+ * host.c - leaves out C++ of the host that has a name which the kernel uses: an overload of a function or of the
  * kernel, and functions of a struct. A device's compiler has no C++ library, and would refuse the whole text for it.
  */
-#include "kernel_host.h"
-#include "kernel_refused.h"
-#include "math_functions.h"
+#include "host.h"
+#include "refused.h"
+#include "../language/math_functions.h"
 
 #include <string.h>
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "expression.h"
-#include "text_functions.h"
-#include "expression_parser.h"
-#include "math_functions.h"
+#include "../language/text_functions.h"
+#include "parser.h"
+#include "../language/math_functions.h"
 #include "base/status.h"
 
 #include <stdio.h>

@@ -3,7 +3,7 @@
 #ifndef FLYNN_CORE_SIGNATURE_H
 #define FLYNN_CORE_SIGNATURE_H
 
-#include "signature_head.h"
+#include "head.h"
 
 /* A text in C: the last function that it defines at file level. *clean is a copy for the compiler: see
  * core_definitions_read. __device__, __host__ and __forceinline__ are left to the compiler. FL_E_SOURCE with `error`

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * kernel_refused.c - finds what needs a header or a library of the CUDA toolkit, or a mode of launching that Flynn does
+ * refused.c - finds what needs a header or a library of the CUDA toolkit, or a mode of launching that Flynn does
  * not have. A compiler would report the first name that it does not know, and neither the reason nor a way out.
  */
-#include "kernel_refused.h"
-#include "kernel_rewrite.h"
+#include "refused.h"
+#include "rewrite.h"
 
 #include <string.h>
 

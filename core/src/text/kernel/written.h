@@ -3,7 +3,7 @@
 #ifndef FLYNN_CORE_KERNEL_WRITTEN_H
 #define FLYNN_CORE_KERNEL_WRITTEN_H
 
-#include "kernel_cut.h"
+#include "cut.h"
 
 /* Bit i: the kernel may write to the array that the parameter names[i] points to. 0: every place that names it reads an
  * element, so that nothing can write. NULL among the `count` names: no such array. Call it after cut_end. */

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * kernel_file.c - finds what stands at file level of a text with kernels, and what of it a kernel needs. A file of a
+ * file.c - finds what stands at file level of a text with kernels, and what of it a kernel needs. A file of a
  * course has a main, launches and headers round its kernels, which no device compiler can read.
  */
-#include "kernel_file.h"
-#include "c_types.h"
+#include "file.h"
+#include "../language/c_types.h"
 #include "base/status.h"
 
 #include <stdlib.h>

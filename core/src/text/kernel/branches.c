@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "kernel_branches.h"
+#include "branches.h"
 #include "base/status.h"
 
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-#include "expression_parser.h"
-#include "math_functions.h"
-#include "c_types.h"
+#include "parser.h"
+#include "../language/math_functions.h"
+#include "../language/c_types.h"
 
 #include <stdlib.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#include "signature_head.h"
-#include "c_types.h"
+#include "head.h"
+#include "../language/c_types.h"
 
 #include <string.h>
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * expression_number.c - the numbers of an expression: which type a literal has, as in C.
+ * number.c - the numbers of an expression: which type a literal has, as in C.
  */
-#include "expression_parser.h"
+#include "parser.h"
 
 #include <errno.h>
 #include <float.h>

@@ -3,7 +3,7 @@
 #ifndef FLYNN_CORE_SIGNATURE_HEAD_H
 #define FLYNN_CORE_SIGNATURE_HEAD_H
 
-#include "token.h"
+#include "../language/token.h"
 
 enum { CORE_NAME_SIZE = 64 };
 

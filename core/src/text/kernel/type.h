@@ -3,8 +3,8 @@
 #ifndef FLYNN_CORE_KERNEL_TYPE_H
 #define FLYNN_CORE_KERNEL_TYPE_H
 
-#include "c_types.h"
-#include "kernel_cut.h"
+#include "../language/c_types.h"
+#include "cut.h"
 
 /* A type that is read word by word: start with zeros. */
 typedef struct kernel_type {

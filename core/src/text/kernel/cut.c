@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * kernel_cut.c - chooses a kernel of a file, and makes the text for a compiler of it: the kernel and what it names,
+ * cut.c - chooses a kernel of a file, and makes the text for a compiler of it: the kernel and what it names,
  * each in its place, the rest blank.
  */
-#include "kernel_cut.h"
-#include "kernel_branches.h"
-#include "kernel_rewrite.h"
-#include "text_functions.h"
+#include "cut.h"
+#include "branches.h"
+#include "rewrite.h"
+#include "../language/text_functions.h"
 #include "base/status.h"
 
 #include <stdio.h>

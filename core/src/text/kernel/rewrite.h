@@ -3,7 +3,7 @@
 #ifndef FLYNN_CORE_KERNEL_REWRITE_H
 #define FLYNN_CORE_KERNEL_REWRITE_H
 
-#include "kernel_file.h"
+#include "file.h"
 
 /* Returns whether the character is a newline, or the carriage return before one: what blanks a text leaves these. A
  * carriage return alone, which may stand in a raw string, ends no line. */

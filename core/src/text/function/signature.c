@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "signature.h"
-#include "text_functions.h"
-#include "math_functions.h"
+#include "../language/text_functions.h"
+#include "../language/math_functions.h"
 
 #include <stdlib.h>
 #include <string.h>

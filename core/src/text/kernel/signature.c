@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-#include "kernel_signature.h"
-#include "kernel_branches.h"
-#include "kernel_cut.h"
-#include "kernel_host.h"
-#include "kernel_refused.h"
-#include "kernel_rewrite.h"
-#include "kernel_type.h"
-#include "kernel_written.h"
+#include "signature.h"
+#include "branches.h"
+#include "cut.h"
+#include "host.h"
+#include "refused.h"
+#include "rewrite.h"
+#include "type.h"
+#include "written.h"
 #include "base/status.h"
 
 #include <inttypes.h>

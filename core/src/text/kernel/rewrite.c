@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "kernel_rewrite.h"
+#include "rewrite.h"
 
 #include <stddef.h>
 #include <string.h>

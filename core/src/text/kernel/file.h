@@ -3,7 +3,7 @@
 #ifndef FLYNN_CORE_KERNEL_FILE_H
 #define FLYNN_CORE_KERNEL_FILE_H
 
-#include "token.h"
+#include "../language/token.h"
 
 typedef enum core_item_kind {
     CORE_ITEM_MACRO,     /* #define */

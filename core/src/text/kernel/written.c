@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * kernel_written.c - finds the arrays that a kernel may write. In the files of courses an array that is only read often
+ * written.c - finds the arrays that a kernel may write. In the files of courses an array that is only read often
  * lacks its const, and what is not proved to be read alone counts as written.
  */
-#include "kernel_written.h"
+#include "written.h"
 
 #include <string.h>
 

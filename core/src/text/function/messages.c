@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * expression_messages.c - what is said of an expression that cannot be read.
+ * messages.c - what is said of an expression that cannot be read.
  */
-#include "expression_parser.h"
-#include "math_functions.h"
+#include "parser.h"
+#include "../language/math_functions.h"
 
 #include <string.h>
 

@@ -3,8 +3,8 @@
 #ifndef FLYNN_CORE_KERNEL_SIGNATURE_H
 #define FLYNN_CORE_KERNEL_SIGNATURE_H
 
-#include "signature_head.h"
-#include "c_types.h"
+#include "../function/head.h"
+#include "../language/c_types.h"
 
 typedef struct core_parameter {
     char name[CORE_NAME_SIZE];

@@ -4,7 +4,7 @@
 #define FLYNN_CORE_EXPRESSION_PARSER_H
 
 #include "signature.h"
-#include "token.h"
+#include "../language/token.h"
 
 /* The names of the inputs, in their order. */
 static const char core_input_names[FL_MAX_EXPRESSION_INPUTS] = {'x', 'y', 'z', 'w'};

@@ -3,7 +3,7 @@
 #ifndef FLYNN_CORE_KERNEL_REFUSED_H
 #define FLYNN_CORE_KERNEL_REFUSED_H
 
-#include "kernel_cut.h"
+#include "cut.h"
 
 /* Why no kernel can have a parameter of the type, and what it can have instead; NULL: nothing is known of the type. */
 const char *core_type_refused(const core_token *type);
