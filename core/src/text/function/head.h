@@ -5,8 +5,6 @@
 
 #include "../language/token.h"
 
-enum { CORE_NAME_SIZE = 64 };
-
 typedef struct core_signature {
     char name[CORE_NAME_SIZE];
     fl_dtype result; /* of the array of results: u8 for bool */

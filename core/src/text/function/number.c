@@ -10,21 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool is_hexadecimal(const core_token *number)
-{
-    return number->length > 1 && (number->at[1] == 'x' || number->at[1] == 'X');
-}
-
-bool core_token_is_floating(const core_token *number)
-{
-    const char *marks = is_hexadecimal(number) ? ".pP" : ".eE";
-
-    for (size_t i = 0; number->kind == CORE_TOKEN_NUMBER && i < number->length; i++)
-        if (strchr(marks, number->at[i]))
-            return true;
-    return false;
-}
-
 /* Returns whether the text is the suffix of an integer: u, l or ll, in either order, or nothing. */
 static bool is_integer_suffix(const char *at, size_t length)
 {
@@ -77,7 +62,7 @@ fl_status core_parser_check_number(core_parser *p, const core_token *token, core
         return core_source_fail(p->error, token->line, token->column,
                                 "'%s' is not a number: write '*' between a number and an input", number);
     if (!(floating ? suffix == has_f : is_integer_suffix(end, suffix)) ||
-        (floating && is_hexadecimal(token) && !strpbrk(number, "pP")))
+        (floating && core_token_is_hexadecimal(token) && !strpbrk(number, "pP")))
         return core_source_fail(p->error, token->line, token->column, "'%s' is not a number", number);
     if (!fits)
         return core_source_fail(p->error, token->line, token->column, "'%s' is larger than the largest %s", number,

@@ -29,7 +29,6 @@ fl_status core_parser_read(core_parser *parser);
 
 /* Checks a number: stores the type that it is computed in, and whether it needs a suffix for that. */
 fl_status core_parser_check_number(core_parser *parser, const core_token *token, core_value *of, bool *suffixed);
-bool core_token_is_floating(const core_token *number);
 /* The value of a constant of math.h; NULL: the name is none. */
 const char *core_constant_value(const core_token *name);
 

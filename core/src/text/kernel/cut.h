@@ -4,7 +4,6 @@
 #define FLYNN_CORE_KERNEL_CUT_H
 
 #include "file.h"
-#include "../function/head.h"
 
 enum { CUT_MOST_TEMPLATE = 16, CUT_VALUE = 64, CUT_MOST_INCLUDES = 4 };
 

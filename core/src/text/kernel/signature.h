@@ -3,7 +3,6 @@
 #ifndef FLYNN_CORE_KERNEL_SIGNATURE_H
 #define FLYNN_CORE_KERNEL_SIGNATURE_H
 
-#include "../function/head.h"
 #include "../language/c_types.h"
 
 typedef struct core_parameter {

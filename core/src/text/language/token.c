@@ -360,6 +360,21 @@ fl_status core_skip_brackets(core_reader *reader, core_text_error *error)
     return status;
 }
 
+bool core_token_is_hexadecimal(const core_token *number)
+{
+    return number->length > 1 && (number->at[1] == 'x' || number->at[1] == 'X');
+}
+
+bool core_token_is_floating(const core_token *number)
+{
+    const char *marks = core_token_is_hexadecimal(number) ? ".pP" : ".eE";
+
+    for (size_t i = 0; number->kind == CORE_TOKEN_NUMBER && i < number->length; i++)
+        if (strchr(marks, number->at[i]))
+            return true;
+    return false;
+}
+
 core_token_text core_token_show(const core_token *token)
 {
     core_token_text shown;

@@ -30,6 +30,8 @@ typedef struct core_reader {
     bool only_cxx; /* a number such as 1'000 was read, or R"(...)": C may see other tokens there */
 } core_reader;
 
+enum { CORE_NAME_SIZE = 64 }; /* of a name that is kept as a string, with its end */
+
 /* What stands for each of ()[]{} where it is hidden. */
 #define CORE_HIDDEN "\1\2\3\4\5\6"
 
@@ -58,6 +60,10 @@ bool core_is_late_hash(const core_token *token);
 bool core_token_is(const core_token *token, const char *text);
 /* Returns whether the token is one of the texts. The last one is NULL. */
 bool core_token_is_one_of(const core_token *token, ...) __attribute__((sentinel));
+
+/* Of a number: whether its digits are hexadecimal, and whether it is one of a floating type. */
+bool core_token_is_hexadecimal(const core_token *number);
+bool core_token_is_floating(const core_token *number);
 
 /* The token for a message: its first characters, then "..." if it is longer. */
 typedef struct core_token_text {
