@@ -61,7 +61,7 @@ SOURCES = ("backends", "core", "apps", "plugins", "cmake", "tests")
 SHARES = [
     ("backends/cpu/*.h", 30), ("backends/hip/*_kernels.h", 30), ("backends/hip/*_operations.h", 30), ("backends/hip/sliding.h", 30), ("backends/shared/*.h", 20),
     ("backends/cpu/*.c", 90), ("backends/shared/*.c", 90), ("backends/hip/*_prelude.h", 200),
-    ("backends/hip/*.hip.cpp", 110), ("backends/hip/gpu/*.h", 150), ("backends/simt/*_prelude.h", 200), ("backends/simt/*.h", 150),
+    ("backends/hip/*.hip.cpp", 110), ("backends/hip/gpu/*.h", 150), ("backends/simt/code/prelude.h", 200), ("backends/simt/*.h", 150),
     ("apps/checks/*.c", 25), ("apps/exercises/*.c", 80), ("apps/run/verdict.c", 25), ("core/src/ops/*.c", 45),
     ("core/dist/*.c", 90), ("core/src/text/lanes/*.c", 150), ("core/src/processes/link.c", 120), ("core/dist/links/*.c", 150),
 ]
@@ -186,7 +186,7 @@ class Build:
                 if not path.startswith(".."):
                     self.uses[path].append(lines[0].split(":")[0])
         self.texts = {}  # object of an embedded text: the header, and the C file made from it
-        headers = {embedded_name(path): path for path in glob.glob("backends/*/*.h", root_dir=ROOT)}
+        headers = {embedded_name(path): path for path in glob.glob("backends/**/*.h", root_dir=ROOT, recursive=True)}
         for e in entries:
             if e["output"] in self.compile and e["file"].startswith(self.folder + "/plugins/") and stem(e["file"]) in headers:
                 header = headers[stem(e["file"])]

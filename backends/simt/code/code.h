@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT
  *
- * code.h - code.hpp where the processor emulates a GPU: the system's `c++` compiles the text (code_text.h), and
- * grid.cpp runs its kernels.
+ * code.h - code.hpp where the processor emulates a GPU: the system's `c++` compiles the text (text.h), and
+ * ../grid.cpp runs its kernels.
  */
 #ifndef FLYNN_SIMT_CODE_H
 #define FLYNN_SIMT_CODE_H
 
-#include "../shared/compiler.h"
+#include "../../shared/compiler.h"
 #include "code.hpp"
-#include "code_text.h"
-#include "detector.hpp"
-#include "grid.hpp"
+#include "text.h"
+#include "../detector.hpp"
+#include "../grid.hpp"
 
 #include <algorithm>
 #include <atomic>

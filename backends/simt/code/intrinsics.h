@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * CUDA's functions whose names begin with __, and its like, for a kernel that the processor runs: bits of numbers,
- * conversions, integers, roundings. These lines follow code_prelude.h. */
+ * conversions, integers, roundings. These lines follow prelude.h. */
 
 /* ------------------------------------------------------------------------------------- bits and conversions ---- */
 

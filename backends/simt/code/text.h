@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: MIT
  *
- * code_text.h - the text that the system's `c++` compiles if the processor emulates a GPU: code_prelude.h,
- * code_threads.h, code_warps.h, the user's text, and functions that call its kernels.
+ * text.h - the text that the system's `c++` compiles if the processor emulates a GPU: prelude.h,
+ * threads.h, warps.h, the user's text, and functions that call its kernels.
  */
 #ifndef FLYNN_SIMT_CODE_TEXT_H
 #define FLYNN_SIMT_CODE_TEXT_H
 
-#include "../shared/compiler.h"
+#include "../../shared/compiler.h"
 #include "code.hpp"
 
 #include <algorithm>
 #include <string>
 #include <vector>
 
-/* Lines of thread_place.h, code_prelude.h, code_intrinsics.h, code_threads.h and code_warps.h. */
+/* Lines of ../thread_place.h, prelude.h, intrinsics.h, threads.h and warps.h. */
 extern "C" const char *const simt_thread_place[], *const simt_code_prelude[], *const simt_code_threads[];
 extern "C" const char *const simt_code_intrinsics[], *const simt_code_warps[];
 
@@ -114,7 +114,7 @@ bool has_warps(const hip_code_job *job)
     return mentions(job, names);
 }
 
-/* Macros for what code_threads.h defines only where the text may need it: 90 functions, which take a compiler more than
+/* Macros for what threads.h defines only where the text may need it: 90 functions, which take a compiler more than
  * half of its time for a short kernel. */
 std::string rarely_needed(const hip_code_job *job)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * The threads of a kernel that the processor runs: thread numbers, barriers, and the functions that the compiler calls
- * at memory accesses and atomics. These lines follow code_prelude.h.
+ * at memory accesses and atomics. These lines follow prelude.h.
  *
  * A block's threads are fibers of one thread of the processor, so a block's shared variables are thread_local. Fibers
  * switch at barriers, and at some memory accesses and atomics: with -fsanitize=thread the compiler calls a function

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * Warp functions of a kernel that the processor runs: shuffles, votes, matches, reductions, by CUDA's names with a mask
- * and by HIP's without. These lines follow code_threads.h. FLYNN_WARP: threads of a warp, 32 or 64. */
+ * and by HIP's without. These lines follow threads.h. FLYNN_WARP: threads of a warp, 32 or 64. */
 
 /* Lanes of a warp, bit by bit: CUDA's unsigned, which `~` keeps to 32 bits; HIP's on a GPU with 64 lanes. */
 #if FLYNN_WARP == 64
