@@ -269,9 +269,9 @@ class Planner:
 
     def plan(self, mutant, source):
         objects = [o for o in self.build.uses[mutant.file] if o in self.build.compile]
-        if mutant.file.startswith(("core/dist/", "core/src/processes/link", "core/dist/links/")):
+        if mutant.file.startswith(("core/dist/", "core/src/processes/link")):
             chosen = [o for o in objects if o.startswith(("core/", "plugins/link-openmpi/"))]
-            targets = ["lib/links/flynn-link-openmpi.so"] if mutant.file.startswith("backends") else \
+            targets = ["lib/links/flynn-link-openmpi.so"] if mutant.file.startswith("core/dist/links/") else \
                 self.library("libflynn-dist.so" if "/dist/" in mutant.file else "libflynn.so")
             # Elements that are not in host memory: those of hip-cpu.
             of_memory = os.path.basename(mutant.file) in ("device.c", "move.c") and any(o.startswith("plugins/hip-cpu/") for o in self.build.compile)
