@@ -23,9 +23,10 @@ const field fields[] = {
     {"variant", "variant", .in = IN_RUN | IN_COMPARE | IN_ONCE,
      .about = "the variant that ran, for example the choice of `auto`"},
     {"dtype", "dtype", .drop = 23, .in = IN_COMPARE, .about = "the type of the result's elements"},
-    {"singular_values", "singular values", AS_COUNT, .in = IN_RUN, .shown = WHERE_IT_DIFFERS,
-     .about = "how many `svd` or `reconstruct` kept or used. A table shows them where rows differ in it "
-              "(`--keep=5,20`); such rows are not compared with each other"},
+    {"singular_values", "components", AS_COUNT, .in = IN_RUN, .shown = WHERE_IT_DIFFERS,
+     .about =
+         "how many singular values `svd` or `reconstruct` kept or used. A table shows them where rows differ in it "
+         "(`--keep=5,20`); such rows are not compared with each other"},
     {"block", "block", AS_BLOCK, .drop = 22, .in = IN_RUN,
      .about =
          "threads of a block (x, y, z); on a CPU the edges of the cache tile; 0 or `-` if the variant has no blocks"},
