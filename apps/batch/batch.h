@@ -47,7 +47,7 @@ typedef struct batch_options {
 typedef struct batch_source {
     batch_kind kind;
     int64_t count;
-    matrix_shape shape;         /* rows and columns 0, rank 0: each item has its own */
+    matrix_shape shape;         /* rows and columns 0, keep 0: each item has its own */
     bool in_memory;             /* factors are in memory before the clock starts */
     const char *const *inputs;  /* NULL: random factors */
     const char *const *outputs; /* NULL: nothing is written; an entry that is NULL: that item is done already */
@@ -148,9 +148,9 @@ void inputs_free(batch_source *source);
 /* Random factors for `count` matrices of a shape: u and vt between -1 and 1, singular values from 1 down. What does not
  * fit into 256 MiB is used again and again: the pool then has fewer items. */
 void batch_pool_make(batch_pool *pool, const matrix_shape *shape, int64_t count, uint64_t seed);
-/* Factors from the files of each folder, of which the leading `rank` are taken (0: all). An item that cannot be read is
+/* Factors from the files of each folder, of which the leading `keep` are taken (0: all). An item that cannot be read is
  * marked as failed. The folders' names must stay. */
-void batch_pool_read(batch_pool *pool, const char *const *folders, int64_t count, int64_t rank);
+void batch_pool_read(batch_pool *pool, const char *const *folders, int64_t count, int64_t keep);
 void batch_pool_free(batch_pool *pool);
 
 /* pipeline.c: runs the batch once, or, if the factors are ready, once and then in timed passes. */

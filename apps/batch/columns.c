@@ -24,16 +24,16 @@ static cell unit_of(const json_t *batch)
 cell batch_title(const json_t *batch)
 {
     const char *on = json_string_value(json_object_get(batch, "decompose_on"));
-    const json_t *shape = json_object_get(batch, "shape"), *rank = json_object_get(batch, "singular_values");
-    char of_shape[48] = "", of_rank[32] = "";
+    const json_t *shape = json_object_get(batch, "shape"), *keep = json_object_get(batch, "singular_values");
+    char of_shape[48] = "", of_keep[40] = "";
 
     if (json_array_size(shape) == 2)
         snprintf(of_shape, sizeof of_shape, ", %.0fx%.0f %.8s", json_number_value(json_array_get(shape, 0)),
                  json_number_value(json_array_get(shape, 1)), row_text(batch, "dtype"));
-    if (json_is_number(rank))
-        snprintf(of_rank, sizeof of_rank, ", rank %.0f", json_number_value(rank));
+    if (json_is_number(keep))
+        snprintf(of_keep, sizeof of_keep, ", %s", format_components(json_number_value(keep)).text);
     return cell_print("%s %s%s%s%s%.48s", format_count(row_number(batch, "count")).text, unit_of(batch).text, of_shape,
-                      of_rank, on ? ", decomposed on " : "", on ? on : "");
+                      of_keep, on ? ", decomposed on " : "", on ? on : "");
 }
 
 cell batch_pipeline(const json_t *run)

@@ -7,7 +7,7 @@
 
 #include "view/columns.h"
 
-/* "256 random matrices, 512x512 f32, rank 100" */
+/* "256 random matrices, 512x512 f32, 100 components" */
 cell batch_title(const json_t *batch);
 /* "streams:6"; "ok", "WRONG", "2 failed" or "ended at 3 of 6". */
 cell batch_pipeline(const json_t *run);

@@ -248,7 +248,7 @@ static fl_status reconstruct(batch_device *d, const slot *s, fl_array **views)
                   .timing = d->report.timing.variant ? NULL : &d->report.timing};
 
     memcpy(run.block, d->plan.block, sizeof run.block);
-    return fl_reconstruct(d->plan.device, views[0], views[1], views[2], s->shape.rank, views[RESULT], &run);
+    return fl_reconstruct(d->plan.device, views[0], views[1], views[2], s->shape.keep, views[RESULT], &run);
 }
 
 /* Queues one engine's part of a chunk. On a CPU nothing is copied. */
@@ -313,7 +313,7 @@ static void count_chunk(batch_device *d, const slot *s)
     d->report.bytes[ENGINE_H2D] += d->info->host_memory ? 0 : in;
     d->report.bytes[ENGINE_D2H] += d->info->host_memory ? 0 : out;
     d->report.bytes[ENGINE_KERNEL] += in + out;
-    d->report.flops += 2 * count * (double)m->rows * (double)m->columns * (double)m->rank;
+    d->report.flops += 2 * count * (double)m->rows * (double)m->columns * (double)m->keep;
     d->report.launches++;
     d->report.matrices += s->pieces.matrices;
     d->report.chunk = int64_larger(d->report.chunk, s->pieces.matrices);

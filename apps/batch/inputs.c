@@ -19,7 +19,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-enum { COURSE_COUNT = 256, COURSE_EDGE = 512, COURSE_RANK = 100, LARGEST_EDGE = 1 << 16 };
+enum { COURSE_COUNT = 256, COURSE_EDGE = 512, COURSE_KEEP = 100, LARGEST_EDGE = 1 << 16 };
 static const int64_t most_factor_bytes = (int64_t)1 << 30; /* of factors that are read before the clock starts */
 
 /* The size of a regular file; -1: there is none. */
@@ -80,7 +80,7 @@ static batch_source make_random(const batch_options *own, const common_options *
 {
     const int64_t edge = common->size ? common->size : COURSE_EDGE, course[] = {COURSE_COUNT, edge, edge},
                   *n = own->synthetic[0] > 0 ? own->synthetic : course, least = n[1] < n[2] ? n[1] : n[2],
-                  usual = least < COURSE_RANK ? least : COURSE_RANK;
+                  usual = least < COURSE_KEEP ? least : COURSE_KEEP;
     const fl_dtype dtype = common->has_dtype ? common->dtype : FL_F32;
 
     if (dtype != FL_F32 && dtype != FL_F64)
@@ -139,7 +139,7 @@ batch_source inputs_find(const batch_options *own, const common_options *common)
     if (common->argument_count == 0 && !own->factors)
         return make_random(own, common);
     source = common->argument_count ? find_images(common) : find_factors(own->factors);
-    source.shape = (matrix_shape){.dtype = FL_F32, .rank = own->keep};
+    source.shape = (matrix_shape){.dtype = FL_F32, .keep = own->keep};
     source.in_memory =
         source.kind == BATCH_FACTORS && !group_is_distributed() && bytes_of_factors(&source) <= most_factor_bytes;
     return source;

@@ -23,7 +23,7 @@ typedef enum batch_kind { BATCH_IMAGES, BATCH_FACTORS, BATCH_SYNTHETIC } batch_k
 /* Matrices that can be reconstructed by one call. */
 typedef struct matrix_shape {
     fl_dtype dtype;
-    int64_t rows, columns, rank;
+    int64_t rows, columns, keep; /* keep: components, the leading singular values */
 } matrix_shape;
 
 bool same_shape(const matrix_shape *a, const matrix_shape *b);
@@ -55,7 +55,7 @@ typedef struct batch_item {
     plane_range ranges[MOST_CHANNELS];
     matrix_shape shape;
     int64_t matrices;          /* one for each channel of an image */
-    void *factors[FACTORS];    /* packed: matrices x rows x rank, matrices x rank, matrices x rank x columns */
+    void *factors[FACTORS];    /* packed: matrices x rows x keep, matrices x keep, matrices x keep x columns */
     host_array files[FACTORS]; /* memory of the factors that were read from files */
     fl_array *const *pool;     /* host arrays that hold the factors from `pool_index` on; NULL: none */
     int64_t pool_index;        /* in matrices */
@@ -95,7 +95,7 @@ typedef enum batch_stage {
 } batch_stage;
 
 typedef struct stage_settings {
-    int64_t rank; /* 0: 100 of an image, or all if it has fewer; all of the factors in files */
+    int64_t keep; /* 0: 100 of an image, or all if it has fewer; all of the factors in files */
     uint64_t seed;
     decomposer *decomposer; /* of the calling thread */
 } stage_settings;
@@ -108,7 +108,7 @@ typedef struct stage_kind {
 extern const stage_kind stage_kinds[STAGES];
 
 /* Reads u.npy, s.npy and vt.npy of the folder item->input: the read stage of factors. */
-bool item_read_factors(batch_item *item, int64_t rank);
+bool item_read_factors(batch_item *item, int64_t keep);
 
 /* Checks one matrix of ready factors whose result is at `y`, for less than a timed pass costs: against the bits at
  * `known` (0: none yet), else by `samples` elements, or the whole if that is 0. Sets `known` when y is right. */

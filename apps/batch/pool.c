@@ -16,7 +16,7 @@ static const int64_t most_pool_bytes = (int64_t)256 << 20;
 
 static void fill_factors(batch_item *item, random_state *random)
 {
-    const double step = 1.0 / (double)item->shape.rank;
+    const double step = 1.0 / (double)item->shape.keep;
 
     for (int i = 0; i < FACTORS; i++) {
         const int64_t size = (int64_t)(bytes_of_array(&item->shape, i) / fl_dtype_size(item->shape.dtype));
@@ -120,14 +120,14 @@ static void lay_together(batch_pool *pool, int i)
     pool->bytes += end;
 }
 
-void batch_pool_read(batch_pool *pool, const char *const *folders, int64_t count, int64_t rank)
+void batch_pool_read(batch_pool *pool, const char *const *folders, int64_t count, int64_t keep)
 {
     pool->count = count;
     pool->items = memory_zeroed((size_t)count, sizeof *pool->items);
     for (int64_t n = 0; n < count; n++) {
         batch_item *item = &pool->items[n];
         *item = (batch_item){.kind = BATCH_FACTORS, .input = folders[n], .check = compare_start(), .stays = true};
-        if (!item_read_factors(item, rank))
+        if (!item_read_factors(item, keep))
             item->state = ITEM_FAILED;
     }
     for (int i = 0; i < FACTORS; i++)

@@ -233,7 +233,7 @@ static json_t *make_batch(const batch_command *c)
 
     json_put(batch, "source", json_text(kind_names[c->source.kind]));
     json_put(batch, "count", json_whole(c->source.count));
-    json_put(batch, "singular_values", m->rank > 0 ? json_whole(m->rank) : json_null());
+    json_put(batch, "singular_values", m->keep > 0 ? json_whole(m->keep) : json_null());
     json_put(batch, "shape", m->rows > 0 ? json_wholes((int64_t[]){m->rows, m->columns}, 2) : json_null());
     json_put(batch, "dtype", own_dtypes ? json_null() : json_text(fl_dtype_name(m->dtype)));
     json_put(batch, "decompose_on",

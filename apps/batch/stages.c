@@ -17,20 +17,20 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { USUAL_RANK = 100, SAMPLED_WORDS = 8 };
+enum { USUAL_KEEP = 100, SAMPLED_WORDS = 8 };
 
 const char *const factor_files[FACTORS] = {"u.npy", "s.npy", "vt.npy"};
 
 bool same_shape(const matrix_shape *a, const matrix_shape *b)
 {
-    return a->dtype == b->dtype && a->rows == b->rows && a->columns == b->columns && a->rank == b->rank;
+    return a->dtype == b->dtype && a->rows == b->rows && a->columns == b->columns && a->keep == b->keep;
 }
 
 void shapes_of_arrays(const matrix_shape *shape, int64_t count, int64_t shapes[ARRAYS][3])
 {
-    const int64_t all[ARRAYS][3] = {{count, shape->rows, shape->rank},
-                                    {count, shape->rank, 1},
-                                    {count, shape->rank, shape->columns},
+    const int64_t all[ARRAYS][3] = {{count, shape->rows, shape->keep},
+                                    {count, shape->keep, 1},
+                                    {count, shape->keep, shape->columns},
                                     {count, shape->rows, shape->columns}};
 
     memcpy(shapes, all, sizeof all);
@@ -78,9 +78,9 @@ static item_matrix matrix_of(const batch_item *item, int64_t index, const void *
 
     for (int i = 0; i < ARRAYS; i++)
         at[i] += (size_t)index * bytes_of_array(m, i);
-    return (item_matrix){.u = {m->dtype, 2, {m->rows, m->rank, 1, 1}, at[0]},
-                         .s = {m->dtype, 1, {m->rank, 1, 1, 1}, at[1]},
-                         .vt = {m->dtype, 2, {m->rank, m->columns, 1, 1}, at[2]},
+    return (item_matrix){.u = {m->dtype, 2, {m->rows, m->keep, 1, 1}, at[0]},
+                         .s = {m->dtype, 1, {m->keep, 1, 1, 1}, at[1]},
+                         .vt = {m->dtype, 2, {m->keep, m->columns, 1, 1}, at[2]},
                          .y = {m->dtype, 2, {m->rows, m->columns, 1, 1}, at[RESULT]}};
 }
 
@@ -93,17 +93,17 @@ static bool take_memory(batch_item *item, int array, void **memory)
     return taken || problem_no_memory(&item->why, item->input, (double)bytes);
 }
 
-/* The leading `rank` columns of each row, packed, in place. */
-static void keep_columns(host_array *u, int64_t rank)
+/* The leading `keep` columns of each row, packed, in place. */
+static void keep_columns(host_array *u, int64_t keep)
 {
-    const size_t size = fl_dtype_size(u->dtype), width = (size_t)rank * size, pitch = (size_t)u->shape[1] * size;
+    const size_t size = fl_dtype_size(u->dtype), width = (size_t)keep * size, pitch = (size_t)u->shape[1] * size;
 
     for (int64_t i = 1; i < u->shape[0]; i++)
         memmove((char *)u->data + (size_t)i * width, (char *)u->data + (size_t)i * pitch, width);
-    u->shape[1] = rank;
+    u->shape[1] = keep;
 }
 
-static bool factors_fit(batch_item *item, int64_t rank)
+static bool factors_fit(batch_item *item, int64_t keep)
 {
     const host_array *u = &item->files[0], *s = &item->files[1], *vt = &item->files[2];
     const bool fit = u->ndim == 2 && s->ndim == 1 && vt->ndim == 2 && u->shape[1] == s->shape[0] &&
@@ -115,10 +115,10 @@ static bool factors_fit(batch_item *item, int64_t rank)
                            "`flynn svd --factors` writes them",
                            item->input, format_shape(u->ndim, u->shape).text, format_shape(s->ndim, s->shape).text,
                            format_shape(vt->ndim, vt->shape).text);
-    if (rank > s->shape[0])
+    if (keep > s->shape[0])
         return problem_set(&item->why, EXIT_BAD_INPUT,
                            "%s: there are %" PRId64 " singular values; --keep asks for %" PRId64, item->input,
-                           s->shape[0], rank);
+                           s->shape[0], keep);
     return true;
 }
 
@@ -139,7 +139,7 @@ static bool to_one_dtype(batch_item *item)
     return true;
 }
 
-bool item_read_factors(batch_item *item, int64_t rank)
+bool item_read_factors(batch_item *item, int64_t keep)
 {
     char path[4096];
 
@@ -150,14 +150,14 @@ bool item_read_factors(batch_item *item, int64_t rank)
             return false;
         item->moved += (double)host_array_bytes(&item->files[i]);
     }
-    if (!factors_fit(item, rank) || !to_one_dtype(item))
+    if (!factors_fit(item, keep) || !to_one_dtype(item))
         return false;
     item->matrices = item->left = 1;
     item->shape.rows = item->files[0].shape[0];
     item->shape.columns = item->files[2].shape[1];
-    item->shape.rank = rank > 0 ? rank : item->files[1].shape[0];
-    keep_columns(&item->files[0], item->shape.rank);
-    item->files[1].shape[0] = item->files[2].shape[0] = item->shape.rank;
+    item->shape.keep = keep > 0 ? keep : item->files[1].shape[0];
+    keep_columns(&item->files[0], item->shape.keep);
+    item->files[1].shape[0] = item->files[2].shape[0] = item->shape.keep;
     for (int i = 0; i < FACTORS; i++)
         item->factors[i] = item->files[i].data;
     return true;
@@ -166,7 +166,7 @@ bool item_read_factors(batch_item *item, int64_t rank)
 static bool read_item(batch_item *item, const stage_settings *settings)
 {
     if (item->kind == BATCH_FACTORS)
-        return item_read_factors(item, settings->rank) && take_memory(item, RESULT, &item->y);
+        return item_read_factors(item, settings->keep) && take_memory(item, RESULT, &item->y);
     if (!file_bytes_read(item->input, "a PNG", &item->file, &item->why))
         return false;
     item->moved = (double)item->file.size;
@@ -291,12 +291,12 @@ static bool decompose(batch_item *item, const stage_settings *settings)
     const int64_t least = shape->rows < shape->columns ? shape->rows : shape->columns;
     fl_status status;
 
-    if (settings->rank > least)
+    if (settings->keep > least)
         return problem_set(&item->why, EXIT_BAD_INPUT,
                            "%s: an image of %" PRId64 "x%" PRId64 " has %" PRId64 " singular values; --keep=%" PRId64
                            " asks for more",
-                           item->input, shape->rows, shape->columns, least, settings->rank);
-    shape->rank = settings->rank > 0 ? settings->rank : least < USUAL_RANK ? least : USUAL_RANK;
+                           item->input, shape->rows, shape->columns, least, settings->keep);
+    shape->keep = settings->keep > 0 ? settings->keep : least < USUAL_KEEP ? least : USUAL_KEEP;
     item->exact = !d->variant || strcmp(d->variant, "randomized") != 0;
     if (!take_memory(item, 0, &item->factors[0]) || !take_memory(item, 1, &item->factors[1]) ||
         !take_memory(item, 2, &item->factors[2]) || !take_memory(item, RESULT, &item->y))

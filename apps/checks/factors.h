@@ -12,7 +12,7 @@
 compare_result batch_check_product(const host_array *u, const host_array *s, const host_array *vt, const host_array *y,
                                    uint64_t seed);
 
-/* `samples` elements of y, chosen by the seed, against the definition: each may be off by (rank + 4) units of rounding
+/* `samples` elements of y, chosen by the seed, against the definition: each may be off by (keep + 4) units of rounding
  * of the same sum over absolute values, flynn.h's bound. Cheap enough for timed runs. */
 void batch_check_samples(const host_array *u, const host_array *s, const host_array *vt, const void *y, int samples,
                          uint64_t seed, compare_result *found);

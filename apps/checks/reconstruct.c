@@ -26,7 +26,7 @@ static const double ALONE_WORK = 0x1p24;
 struct reconstruct_oracle {
     host_array u, s, vt; /* in f64; s may be empty: all ones */
     fl_dtype dtype;      /* of the result */
-    int64_t batch, rows, columns, k, rank;
+    int64_t batch, rows, columns, k, keep;
     uint64_t seed;
     host_array expected, bound; /* of every element; empty: by sums */
     int64_t run, runs;          /* neighbours in a sum; sums of a row */
@@ -38,9 +38,9 @@ struct reconstruct_oracle {
 };
 
 /* The error of an element, in units of rounding of its sum over absolute values. */
-static double units_of(int64_t rank, bool scaled)
+static double units_of(int64_t keep, bool scaled)
 {
-    return (double)(rank + (scaled ? 4 : 1));
+    return (double)(keep + (scaled ? 4 : 1));
 }
 
 /* The reference's result for the factors, or for their absolute values. */
@@ -55,7 +55,7 @@ static host_array by_reference(const reconstruct_oracle *o, fl_device *device, c
         inputs[i] = factors[i] ? reference_upload(device, factors[i], absolute) : NULL;
     must(fl_array_create(device, o->dtype, ndim, shape + 3 - ndim, &y));
     if (inputs[1])
-        must(fl_reconstruct(device, inputs[0], inputs[1], inputs[2], o->rank, y, &(fl_run){.variant = "reference"}));
+        must(fl_reconstruct(device, inputs[0], inputs[1], inputs[2], o->keep, y, &(fl_run){.variant = "reference"}));
     else
         must(fl_matmul(device, inputs[0], false, inputs[2], false, y, &(fl_run){.variant = "reference"}));
     for (int i = 0; i < 3; i++)
@@ -72,7 +72,7 @@ static void expect_every_element(reconstruct_oracle *o, const host_array *const 
     magnitudes = by_reference(o, device, factors, true);
     o->bound = reference_convert(&magnitudes, FL_F64);
     for (int64_t i = 0; i < host_array_size(&o->bound); i++)
-        ((double *)o->bound.data)[i] *= units_of(o->rank, factors[1] != NULL) * unit_roundoff(o->dtype);
+        ((double *)o->bound.data)[i] *= units_of(o->keep, factors[1] != NULL) * unit_roundoff(o->dtype);
     host_array_free(&magnitudes);
     fl_device_close(device);
 }
@@ -83,10 +83,10 @@ static void expect_sums(reconstruct_oracle *o, int64_t n)
 {
     const double *u = (const double *)o->u.data + n * o->rows * o->k, *s = o->s.data;
     const double *vt = (const double *)o->vt.data + n * o->k * o->columns;
-    double *vt_sums = memory_zeroed((size_t)(o->rank * o->runs), sizeof(double)); /* of each run of vt's rows */
+    double *vt_sums = memory_zeroed((size_t)(o->keep * o->runs), sizeof(double)); /* of each run of vt's rows */
     double *squares = memory_zeroed((size_t)o->columns, sizeof(double));
 
-    for (int64_t p = 0; p < o->rank; p++)
+    for (int64_t p = 0; p < o->keep; p++)
         for (int64_t j = 0; j < o->columns; j++) {
             const double value = vt[p * o->columns + j];
             vt_sums[p * o->runs + j / o->run] += o->signs[j] * value;
@@ -98,7 +98,7 @@ static void expect_sums(reconstruct_oracle *o, int64_t n)
     }
     for (int64_t i = 0; i < o->rows; i++) {
         double *sums = o->sums + (n * o->rows + i) * o->runs, norm = 0;
-        for (int64_t p = 0; p < o->rank; p++) {
+        for (int64_t p = 0; p < o->keep; p++) {
             const double us = s ? u[i * o->k + p] * s[n * o->k + p] : u[i * o->k + p];
             norm += us * us;
             for (int64_t run = 0; run < o->runs; run++)
@@ -110,7 +110,7 @@ static void expect_sums(reconstruct_oracle *o, int64_t n)
     free(vt_sums);
 }
 
-void reconstruct_compare_element(const host_array *u, const host_array *s, const host_array *vt, int64_t rank,
+void reconstruct_compare_element(const host_array *u, const host_array *s, const host_array *vt, int64_t keep,
                                  const host_array *y, int64_t at, compare_result *found)
 {
     const int64_t k = u->shape[u->ndim - 1], columns = vt->shape[vt->ndim - 1];
@@ -118,20 +118,20 @@ void reconstruct_compare_element(const host_array *u, const host_array *s, const
     long double sum = 0, magnitude = 0;
 
     /* A sum that is NaN stays NaN, and arithmetic with it would take a hundred times as long. */
-    for (int64_t p = 0; p < rank && !isnan(sum); p++) {
+    for (int64_t p = 0; p < keep && !isnan(sum); p++) {
         const long double us = (long double)host_array_get(u, row * k + p) * (s ? host_array_get(s, first + p) : 1);
         const long double term = us * host_array_get(vt, (first + p) * columns + at % columns);
         sum += term;
         magnitude += fabsl(term);
     }
     compare_add(found, at, host_array_get(y, at), y->dtype == FL_F32 ? (double)(float)sum : (double)sum,
-                units_of(rank, s != NULL) * unit_roundoff(y->dtype) * (double)magnitude);
+                units_of(keep, s != NULL) * unit_roundoff(y->dtype) * (double)magnitude);
 }
 
 static void compare_element(reconstruct_oracle *o, const host_array *result, int64_t at, compare_result *found)
 {
-    o->work += o->rank;
-    reconstruct_compare_element(&o->u, o->s.data ? &o->s : NULL, &o->vt, o->rank, result, at, found);
+    o->work += o->keep;
+    reconstruct_compare_element(&o->u, o->s.data ? &o->s : NULL, &o->vt, o->keep, result, at, found);
 }
 
 /* Returns whether the run's sum is as expected. Where it is not and its bound is finite, an element is wrong. The
@@ -140,8 +140,8 @@ static bool run_is_right(const reconstruct_oracle *o, const host_array *result, 
 {
     const int64_t first = run * o->run, count = int64_smaller(o->run, o->columns - first), n = row / o->rows;
     const double magnitude = (double)count * o->u_norms[row] * o->vt_norms[n * o->runs + run];
-    const double units = units_of(o->rank, o->s.data != NULL) * unit_roundoff(o->dtype) +
-                         (double)(o->rank + 2 * o->run) * DBL_EPSILON / 2;
+    const double units = units_of(o->keep, o->s.data != NULL) * unit_roundoff(o->dtype) +
+                         (double)(o->keep + 2 * o->run) * DBL_EPSILON / 2;
     double sum = 0;
 
     for (int64_t j = first; j < first + count; j++)
@@ -177,7 +177,7 @@ static compare_result compare_sums(reconstruct_oracle *o, const host_array *resu
 }
 
 reconstruct_oracle *reconstruct_oracle_create(const host_array *u, const host_array *s, const host_array *vt,
-                                              int64_t rank, check_choice choice, uint64_t seed)
+                                              int64_t keep, check_choice choice, uint64_t seed)
 {
     const host_array *const factors[] = {u, s, vt};
     reconstruct_oracle *o = memory_zeroed(1, sizeof *o);
@@ -189,9 +189,9 @@ reconstruct_oracle *reconstruct_oracle_create(const host_array *u, const host_ar
     o->rows = u->shape[u->ndim - 2];
     o->k = u->shape[u->ndim - 1];
     o->columns = vt->shape[vt->ndim - 1];
-    o->rank = rank;
+    o->keep = keep;
     o->seed = seed;
-    work = (double)o->batch * (double)o->rows * (double)o->columns * (double)rank;
+    work = (double)o->batch * (double)o->rows * (double)o->columns * (double)keep;
     if (choice == CHECK_FULL || work == 0 || (choice == CHECK_AUTO && work <= MOST_WORK[o->dtype])) {
         o->work = (int64_t)(2 * work);
         expect_every_element(o, factors);
@@ -204,8 +204,8 @@ reconstruct_oracle *reconstruct_oracle_create(const host_array *u, const host_ar
     for (o->run = RUN; o->run < o->columns && work / (double)o->run > MOST_SUMS;)
         o->run *= 2;
     o->runs = (o->columns + o->run - 1) / o->run;
-    o->alone = (int64_t)fmax(1, fmax(ALONE_WORK, work / 256) / (double)rank);
-    o->work = o->batch * rank * (o->columns + o->rows * o->runs);
+    o->alone = (int64_t)fmax(1, fmax(ALONE_WORK, work / 256) / (double)keep);
+    o->work = o->batch * keep * (o->columns + o->rows * o->runs);
     o->signs = memory_zeroed((size_t)o->columns, sizeof(double));
     o->sums = memory_zeroed((size_t)(o->batch * o->rows * o->runs), sizeof(double));
     o->u_norms = memory_zeroed((size_t)(o->batch * o->rows), sizeof(double));

@@ -14,17 +14,17 @@
 /* The expected values: each element, or sums of neighbours if each element costs too much. */
 typedef struct reconstruct_oracle reconstruct_oracle;
 
-/* Prepares, once for all backends, to check u diag(s) vt with the leading `rank` terms; the factors are as
+/* Prepares, once for all backends, to check u diag(s) vt with the leading `keep` terms; the factors are as
  * fl_reconstruct takes them, and must stay. s may be NULL, which checks u vt, where all of u's columns take part.
  * `full` computes every element by the `reference` variant; `sampled` checks some elements, and sums (below) of all;
  * `auto` is `full` up to 2^28 multiply-adds, in f64 2^27. A result without multiply-adds is checked in full. Ends the
  * command if no plugin here has the variant. */
 reconstruct_oracle *reconstruct_oracle_create(const host_array *u, const host_array *s, const host_array *vt,
-                                              int64_t rank, check_choice choice, uint64_t seed);
+                                              int64_t keep, check_choice choice, uint64_t seed);
 void reconstruct_oracle_free(reconstruct_oracle *oracle);
 
-/* Checks a result, and writes to `method` how. Each element may be off by (rank + 4) units of rounding of the same sum
- * over absolute values, without s by (rank + 1): the bounds that flynn.h gives for every variant.
+/* Checks a result, and writes to `method` how. Each element may be off by (keep + 4) units of rounding of the same sum
+ * over absolute values, without s by (keep + 1): the bounds that flynn.h gives for every variant.
  *
  * The sums are of 64 neighbours in a row, each with a random sign, after Freivalds ("Probabilistic machines can use
  * less running time", IFIP Congress 1977): those of the product are u diag(s) times the sums of vt's rows, a 64th of
@@ -41,5 +41,5 @@ compare_result reconstruct_oracle_check(reconstruct_oracle *oracle, const host_a
 int64_t reconstruct_oracle_work(const reconstruct_oracle *oracle);
 
 /* Adds element `at` of y (row-major; also of a batch) as the definition gives it, with the bound above. */
-void reconstruct_compare_element(const host_array *u, const host_array *s, const host_array *vt, int64_t rank,
+void reconstruct_compare_element(const host_array *u, const host_array *s, const host_array *vt, int64_t keep,
                                  const host_array *y, int64_t at, compare_result *found);

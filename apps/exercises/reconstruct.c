@@ -7,10 +7,11 @@
 #include "checks/reconstruct.h"
 #include "support/fail.h"
 #include "view/json.h"
+#include "view/units.h"
 
 #include <inttypes.h>
 
-enum { COURSE_RANK = 100 };
+enum { COURSE_KEEP = 100 };
 
 typedef struct reconstruct_options {
     integer_list keeps;
@@ -19,8 +20,9 @@ typedef struct reconstruct_options {
 
 static const own_option options[] = {
     {"keep", OPTION_INTEGERS, offsetof(reconstruct_options, keeps), "K,...",
-     .help = "Singular values to use (of made factors 100, or all)\vOf files all. Of a list each is a row.", .least = 1,
-     .most = INT64_MAX, .letter = 'k', .also = "components"},
+     .help =
+         "Components (singular values) to use (of made factors 100, or all)\vOf files all. Of a list each is a row.",
+     .least = 1, .most = INT64_MAX, .letter = 'k', .also = "components"},
     {"batch", OPTION_INTEGER, offsetof(reconstruct_options, batch), "N",
      .help = "Make factors of a batch of N matrices", .least = 1, .most = 1 << 20, .void_with = 1},
     {0},
@@ -36,14 +38,14 @@ static void settle(exercise *e)
         fail(EXIT_BAD_INPUT, "--keep: expected one number where several ranks run");
 }
 
-/* u and vt are random; s falls from 1 to 1 / rank. */
+/* u and vt are random; s falls from 1 to 1 / keep. */
 static host_array make(const exercise *e, int i)
 {
     const reconstruct_options *own = e->own;
-    const int64_t edge = exercise_size(e), usual = edge < COURSE_RANK ? edge : COURSE_RANK,
-                  rank = e->keep ? e->keep : usual;
+    const int64_t edge = exercise_size(e), usual = edge < COURSE_KEEP ? edge : COURSE_KEEP,
+                  keep = e->keep ? e->keep : usual;
     const int64_t batch = own->batch ? own->batch : 1,
-                  shapes[][3] = {{batch, edge, rank}, {batch, rank}, {batch, rank, edge}};
+                  shapes[][3] = {{batch, edge, keep}, {batch, keep}, {batch, keep, edge}};
     const int skip = own->batch ? 0 : 1;
     const fl_dtype dtype = exercise_dtype(e, FL_F32);
     host_array s;
@@ -57,8 +59,8 @@ static host_array make(const exercise *e, int i)
         return (i == 0 ? exercise_random_share : exercise_random)(dtype, 3 - skip, shapes[i] + skip, -1, 1,
                                                                   e->common.seed + (i == 2 ? 1 : 0));
     s = exercise_array(dtype, 2 - skip, shapes[1] + skip);
-    for (int64_t n = 0; n < batch * rank; n++)
-        host_array_set(&s, n, (double)(rank - n % rank) / (double)rank);
+    for (int64_t n = 0; n < batch * keep; n++)
+        host_array_set(&s, n, (double)(keep - n % keep) / (double)keep);
     return s;
 }
 
@@ -79,7 +81,7 @@ static void check_shapes(const exercise *e)
              format_shape(u->ndim, shape).text);
 }
 
-/* "reconstruct: u 512x100, vt 100x512, 100 singular values, result 512x512 f32" */
+/* "reconstruct: u 512x100, vt 100x512, 100 components, result 512x512 f32" */
 static void plan(exercise *e)
 {
     const host_array *u = &e->inputs[0], *vt = &e->inputs[2];
@@ -108,11 +110,11 @@ static void plan(exercise *e)
     exercise_whole(e->input_rows[0], u->ndim, shape, whole);
     exercise_whole(e->input_rows[0], u->ndim, u->shape, whole_u);
     if (keeps->count > 1)
-        exercise_title(e, "reconstruct: %d numbers of singular values, result %s %s", keeps->count,
+        exercise_title(e, "reconstruct: %d numbers of components, result %s %s", keeps->count,
                        format_shape(u->ndim, whole).text, fl_dtype_name(dtype));
     else
-        exercise_title(e, "reconstruct: u %s, vt %s, %" PRId64 " singular values, result %s %s",
-                       format_shape(u->ndim, whole_u).text, format_shape(vt->ndim, vt->shape).text, e->keep,
+        exercise_title(e, "reconstruct: u %s, vt %s, %s, result %s %s", format_shape(u->ndim, whole_u).text,
+                       format_shape(vt->ndim, vt->shape).text, format_components((double)e->keep).text,
                        format_shape(u->ndim, whole).text, fl_dtype_name(dtype));
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * flynn svd: the singular value decomposition of an image, and the image as a low rank describes it.
+ * flynn svd: the singular value decomposition of an image, and the image as few components describe it.
  */
 #include "run/registry.h"
 
@@ -24,7 +24,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-enum { COURSE_RANK = 100, TIMES = 5, LONGEST_PATH = 4096 };
+enum { COURSE_KEEP = 100, TIMES = 5, LONGEST_PATH = 4096 };
 
 typedef struct svd_options {
     integer_list keeps;
@@ -138,7 +138,7 @@ static void check_keeps(const exercise *e, int64_t least)
                  keeps->value[i], least, format_shape(2, e->inputs[0].shape).text);
 }
 
-/* Called once for all numbers of singular values. */
+/* Called once for all numbers of components. */
 static void start_expected(exercise *e, const char *file)
 {
     host_array *matrix = &e->inputs[0];
@@ -158,7 +158,7 @@ static double compression(int64_t m, int64_t n, int64_t k)
     return k > 0 ? (double)m * (double)n / ((double)k * (double)(m + n + 1)) : 1;
 }
 
-/* "svd: matrix 512x512 f32, rank 100 in f32, compressed 2.56 : 1" */
+/* "svd: matrix 512x512 f32, 100 components in f32, compressed 2.56 : 1" */
 static void plan(exercise *e)
 {
     const host_array *matrix = &e->inputs[0];
@@ -175,16 +175,17 @@ static void plan(exercise *e)
         if (own->factors && group_prints())
             check_folder(own->factors);
     }
-    const int64_t k = e->keep ? e->keep : least < COURSE_RANK ? least : COURSE_RANK;
+    const int64_t k = e->keep ? e->keep : least < COURSE_KEEP ? least : COURSE_KEEP;
     exercise_output(e, dtype, 2, (int64_t[]){matrix->shape[0], k});
     exercise_output(e, dtype, 1, &k);
     exercise_output(e, dtype, 2, (int64_t[]){k, n});
     if (own->keeps.count > 1)
-        exercise_title(e, "svd: matrix %s %s, %d numbers of singular values in %s", format_shape(2, matrix->shape).text,
+        exercise_title(e, "svd: matrix %s %s, %d numbers of components in %s", format_shape(2, matrix->shape).text,
                        fl_dtype_name(matrix->dtype), own->keeps.count, fl_dtype_name(dtype));
     else
-        exercise_title(e, "svd: matrix %s %s, rank %" PRId64 " in %s, compressed %.3g : 1", format_shape(2, whole).text,
-                       fl_dtype_name(matrix->dtype), k, fl_dtype_name(dtype), compression(m, n, k));
+        exercise_title(e, "svd: matrix %s %s, %s in %s, compressed %.3g : 1", format_shape(2, whole).text,
+                       fl_dtype_name(matrix->dtype), format_components((double)k).text, fl_dtype_name(dtype),
+                       compression(m, n, k));
 }
 
 /* LAPACK uses vectors, and one core without them is the baseline. Beyond this work rotations take more than about ten
@@ -278,8 +279,8 @@ static void print(const exercise *e, const measurement *m, const json_t *row)
     const double norm = svd_oracle_tail(expected->oracle, 0);
 
     (void)row;
-    text_print("%s: ||a - a_k||_F = %.6g, %.3g %% of ||a||_F; the least possible with rank %" PRId64 " is %.6g\n",
-               m->device.resource, report->error, norm > 0 ? 100 * report->error / norm : 0, k,
+    text_print("%s: ||a - a_k||_F = %.6g, %.3g %% of ||a||_F; the least possible with %s is %.6g\n", m->device.resource,
+               report->error, norm > 0 ? 100 * report->error / norm : 0, format_components((double)k).text,
                svd_oracle_tail(expected->oracle, k));
     if (svd_is_randomized(m->timing.variant))
         text_print("%s: randomized: its singular values imply %.6g; the expected error is at most %.6g\n",
@@ -332,7 +333,7 @@ const exercise_kind svd_exercise = {
             "them, and reports the error and the time of each part.\v"
             "FILE is a .png, read as grey and normalised to (x - min) / (max - min) in f32, or a .npy matrix, taken as "
             "it is, integers in f64. Without it: the Shepp-Logan phantom, --size (512) pixels square, in f32. "
-            "--dtype=f32|f64 converts it. -o writes the matrix in rank K, in its own range. Several ranks have "
+            "--dtype=f32|f64 converts it. -o writes the matrix of K components, in its own range. Several ranks have "
             "the variant randomized alone.\v"
             "--keep=5,20,100\ta generated image, three times\n"
             "in.png --keep=20 -o out.png\tyour own image\n"

@@ -55,8 +55,9 @@ static const own_option own_options[] = {
      .help =
          "Numbers of processes to measure with\vStarted by MPI or Slurm (docs/cluster.md), each with a device and its "
          "share of the data. They take the place of threads."},
-    {"keep", OPTION_INTEGER, offsetof(laws_options, keep), "K", .help = "Singular values, of svd and reconstruct",
-     .least = 1, .most = INT64_MAX, .letter = 'k', .also = "components"},
+    {"keep", OPTION_INTEGER, offsetof(laws_options, keep), "K",
+     .help = "Components (singular values), of svd and reconstruct", .least = 1, .most = INT64_MAX, .letter = 'k',
+     .also = "components"},
     {0},
 };
 

@@ -43,6 +43,7 @@ static const entry entries[] = {
     {"class", "Flynn's classes of computers: SISD, SIMD, MISD and MIMD, by how many streams of instructions and of data work at a time; SIMT was added for GPUs. `flynn taxonomy` measures one operation in each."},
     {"coalesced", "Neighbouring threads of a warp access neighbouring addresses, so that one transfer of memory serves all of them."},
     {"cold", "The first pass. It pays for what later ones have ready: loaded libraries, compiled kernels, allocated memory."},
+    {"components", "The terms s[i] u[:, i] vt[i, :] of which an SVD makes a matrix. The leading ones, with the largest singular values, describe it best; `--keep` says how many are kept."},
     {"compulsory", "Bytes that any implementation must move: each input read once, each output written once."},
     {"compute-bound", "Limited by arithmetic: a faster memory would not help. `flynn ceiling` and the column `ceiling` show it."},
     {"computed on", "Column of `flynn batch`: the backend that reconstructed, or one thread of it."},

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Plots of sweeps: kernel_s over size, rank and block, for each backend by itself.
+ * Plots of sweeps: kernel_s over size, components and block, for each backend by itself.
  */
 #include "page.h"
 
@@ -45,8 +45,8 @@ static int longest(const names *n)
 
 /* How many values a sweep has of what it varies. */
 typedef struct extent {
-    size_t sizes, ranks, blocks;
-    bool places; /* several sizes or ranks */
+    size_t sizes, keeps, blocks;
+    bool places; /* several sizes, or numbers of components */
 } extent;
 
 static size_t count_values(const json_t *rows, const char *key, const char *other)
@@ -63,7 +63,7 @@ static extent extent_of(const json_t *rows)
     extent e = {count_values(rows, "size", "let"), count_values(rows, "keep_asked", NULL),
                 count_values(rows, "block_asked", NULL), false};
 
-    e.places = e.sizes > 1 || e.ranks > 1;
+    e.places = e.sizes > 1 || e.keeps > 1;
     return e;
 }
 
@@ -212,7 +212,7 @@ static void add_heat(report_plots *plots, const json_t *rows, const extent *e)
 
 enum { LINES_WIDTH = 380, LINES_HEIGHT = 280, SAMPLE = 46 }; /* the key stands right of LINES_WIDTH */
 
-/* Over sizes, ranks or, if all results have one size and rank, the blocks in the order in which they ran. */
+/* Over sizes, numbers of components or, if all results have one of each, the blocks in the order in which they ran. */
 typedef struct lines {
     cell key; /* the key of the axis x; "": blocks */
     const char *name;
@@ -266,10 +266,10 @@ static const char *varied_name(const json_t *rows)
 /* Each line has the fastest block, where its axis is not that of blocks. */
 static lines lines_of(const json_t *rows, const extent *e)
 {
-    const int by = e->sizes > 1 ? 0 : e->ranks > 1 ? 1 : 2;
+    const int by = e->sizes > 1 ? 0 : e->keeps > 1 ? 1 : 2;
     lines l = {cell_print("%s", (const char *const[]){"size", "keep_asked", ""}[by]),
-               (const char *const[]){"size", "rank", "block"}[by], .series.most = MOST_LINES, .blocks.most = MOST_ROWS,
-               .least = INFINITY};
+               (const char *const[]){"size", "components", "block"}[by], .series.most = MOST_LINES,
+               .blocks.most = MOST_ROWS, .least = INFINITY};
     const char *let = varied_name(rows);
     const json_t *row;
     size_t i;
@@ -282,10 +282,12 @@ static lines lines_of(const json_t *rows, const extent *e)
         l.y[k / MOST_ROWS][k % MOST_ROWS] = NAN;
     json_array_foreach(rows, i, row)
     {
-        const cell variant = variant_cell(row), rank = cell_print("%.60s, rank %.12s", variant.text,
-                                                                  cell_value(json_object_get(row, "keep_asked")).text);
+        const cell variant = variant_cell(row),
+                   of_keep =
+                       cell_print("%.60s, %s", variant.text, format_components(row_number(row, "keep_asked")).text);
         const double y = seconds_of(row);
-        const int s = isfinite(y) ? place_of(&l.series, e->sizes > 1 && e->ranks > 1 ? rank.text : variant.text) : -1;
+        const int s =
+            isfinite(y) ? place_of(&l.series, e->sizes > 1 && e->keeps > 1 ? of_keep.text : variant.text) : -1;
         const bool flat = !has_key(&l) && *sweep_block(row).text == '-';
         const int place = s < 0 ? -1 : flat ? 0 : place_of_x(&l, row);
         if (place < 0)

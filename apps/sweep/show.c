@@ -236,9 +236,9 @@ cell sweep_size(const json_t *row)
     cell room;
 
     const char *size = column_text(&c, row, &room);
-    const json_t *rank = json_object_get(row, "keep_asked");
-    if (json_is_integer(rank))
-        return cell_print("%.60s, rank %" JSON_INTEGER_FORMAT, size, json_integer_value(rank));
+    const json_t *keep = json_object_get(row, "keep_asked");
+    if (json_is_integer(keep))
+        return cell_print("%.60s, %s", size, format_components(json_number_value(keep)).text);
     return cell_print("%s", size);
 }
 

@@ -21,8 +21,8 @@ extern const column sweep_copies_columns[], sweep_best_columns[], sweep_refused_
  * the fastest processor of these rows; a list of texts, of which there is at least one. A new reference. */
 json_t *sweep_copies(const json_t *rows);
 
-/* Cells of a result: "512, rank 20", the size that
- * was asked for, else its shape; "32x8", or "-" for a variant without blocks. */
+/* Cells of a result: "512, 20 components", the size that was asked for, else its shape; "32x8", or "-" for a variant
+ * without blocks. */
 cell sweep_size(const json_t *row);
 cell sweep_block(const json_t *row);
 

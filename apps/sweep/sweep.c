@@ -85,7 +85,7 @@ static const own_option own_options[] = {
     {"block", OPTION_CUSTOM, 0, "X[xY[xZ]],...",
      .help = "Blocks, or cache tiles on a processor\vDefault: each variant's own.", .parse = take_blocks},
     {"keep", OPTION_INTEGERS, offsetof(sweep_options, keeps), "K,...",
-     .help = "Singular values, of svd and reconstruct", .least = 1, .most = INT64_MAX, .letter = 'k',
+     .help = "Components (singular values), of svd and reconstruct", .least = 1, .most = INT64_MAX, .letter = 'k',
      .also = "components"},
     {"with-copies", OPTION_FLAG, offsetof(sweep_options, with_copies),
      .help = "Say from which size a GPU pays, copies included\vBy the totals, against the processors of the sweep."},

@@ -32,8 +32,9 @@ typedef struct taxonomy_options {
 } taxonomy_options;
 
 static const own_option own_options[] = {
-    {"keep", OPTION_INTEGER, offsetof(taxonomy_options, keep), "K", .help = "Singular values, of reconstruct",
-     .least = 1, .most = INT64_MAX, .letter = 'k', .also = "components"},
+    {"keep", OPTION_INTEGER, offsetof(taxonomy_options, keep), "K",
+     .help = "Components (singular values), of reconstruct", .least = 1, .most = INT64_MAX, .letter = 'k',
+     .also = "components"},
     {0},
 };
 

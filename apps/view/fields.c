@@ -23,9 +23,10 @@ const field fields[] = {
     {"variant", "variant", .in = IN_RUN | IN_COMPARE | IN_ONCE,
      .about = "the variant that ran, for example the choice of `auto`"},
     {"dtype", "dtype", .drop = 23, .in = IN_COMPARE, .about = "the type of the result's elements"},
-    {"singular_values", "singular values", AS_COUNT, .in = IN_RUN, .shown = WHERE_IT_DIFFERS,
-     .about = "how many `svd` or `reconstruct` kept or used. A table shows them where rows differ in it "
-              "(`--keep=5,20`); such rows are not compared with each other"},
+    {"singular_values", "components", AS_COUNT, .in = IN_RUN, .shown = WHERE_IT_DIFFERS,
+     .about =
+         "how many singular values `svd` or `reconstruct` kept or used. A table shows them where rows differ in it "
+         "(`--keep=5,20`); such rows are not compared with each other"},
     {"block", "block", AS_BLOCK, .drop = 22, .in = IN_RUN,
      .about =
          "threads of a block (x, y, z); on a CPU the edges of the cache tile; 0 or `-` if the variant has no blocks"},
@@ -133,30 +134,60 @@ const field *field_of(const char *key)
     return NULL;
 }
 
-/* A new reference; NULL: it is not given. */
-static json_t *value_of(const field *f, const json_t *given)
-{
-    const json_t *samples = json_object_get(json_object_get(given, "times_s"), f->of ? f->of : "");
-    const fl_bench_statistics s = row_statistics(samples);
+/* The lists of times_s from which values come. */
+static const char *const timed[] = {"h2d", "kernel", "d2h", "total", "call"};
+enum { TIMED = sizeof timed / sizeof *timed };
 
-    switch (f->from) {
-    case MEDIAN_OF: return json_number(s.median);
-    case MINIMUM_OF: return json_number(s.minimum);
-    case COUNT_OF: return json_whole((int64_t)json_array_size(samples));
-    case INTERVAL_OF: return json_numbers((double[]){s.low, s.high}, isnan(s.low) ? 0 : 2);
-    case RATE_OF:
-        if (strcmp(f->of, "flops") == 0 && !(row_number(given, f->of) > 0)) /* nobody counted them, or there are none */
-            return json_null();
-        return json_number(row_number(given, f->of) / row_times(given, "kernel").median / 1e9);
-    case GIVEN: break;
-    }
-    return json_incref(json_object_get(given, f->key));
+/* What was measured, and the statistics of each list. */
+typedef struct measured {
+    const json_t *given;
+    fl_bench_statistics of[TIMED];
+} measured;
+
+static fl_bench_statistics times_of(const measured *m, const char *list)
+{
+    for (int i = 0; i < TIMED; i++)
+        if (strcmp(timed[i], list) == 0)
+            return m->of[i];
+    return row_statistics(NULL);
+}
+
+/* 1e-9 of the quantity over the kernel's time. */
+static json_t *rate_of(const measured *m, const char *key)
+{
+    const double amount = row_number(m->given, key);
+
+    if (strcmp(key, "flops") == 0 && !(amount > 0)) /* nobody counted them, or there are none */
+        return json_null();
+    return json_number(amount / times_of(m, "kernel").median / 1e9);
+}
+
+static json_t *interval_of(const fl_bench_statistics *s)
+{
+    return json_numbers((double[]){s->low, s->high}, isnan(s->low) ? 0 : 2);
+}
+
+/* A new reference; NULL: it is not given. */
+static json_t *value_of(const field *f, const measured *m)
+{
+    if (f->from == GIVEN)
+        return json_incref(json_object_get(m->given, f->key));
+    if (f->from == RATE_OF)
+        return rate_of(m, f->of);
+    const fl_bench_statistics s = times_of(m, f->of);
+    return f->from == INTERVAL_OF ? interval_of(&s)
+           : f->from == COUNT_OF  ? json_whole(s.count)
+                                  : json_number(f->from == MEDIAN_OF ? s.median : s.minimum);
 }
 
 void fields_put(json_t *row, const json_t *given)
 {
+    measured m = {.given = given};
+
+    for (int i = 0; i < TIMED; i++)
+        m.of[i] = row_times(given, timed[i]);
     for (const field *f = fields; f->key; f++) {
-        json_t *value = value_of(f, given);
+        json_t *value = value_of(f, &m);
         if (value)
             json_put(row, f->key, value);
     }

@@ -163,8 +163,8 @@ static size_t count_below(const double *sorted, size_t count, double value)
     return first;
 }
 
-/* The rows of one exercise and rank. Speed-ups are over the first ranked row of the scalar class, or else the first
- * ranked row; over none where a row has no class: it ran on one core, and is no baseline.
+/* The rows of one exercise and number of components. Speed-ups are over the first ranked row of the scalar class, or
+ * else the first ranked row; over none where a row has no class: it ran on one core, and is no baseline.
  */
 static void rank_rows(json_t *rows)
 {

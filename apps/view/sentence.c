@@ -200,11 +200,16 @@ speed_text sentence_speed(const json_t *row, const json_t *other, const char *qu
     return t;
 }
 
+static bool may_be_as_fast(const fl_bench_statistics *row, const fl_bench_statistics *best)
+{
+    return !(row->first_quartile > best->third_quartile && row->median >= 1.02 * best->median);
+}
+
 bool sentence_may_be_as_fast(const json_t *row, const json_t *best, const char *quantity)
 {
-    const fl_bench_statistics a = times_of(best, quantity), b = times_of(row, quantity);
+    const fl_bench_statistics a = times_of(row, quantity), b = times_of(best, quantity);
 
-    return !(b.first_quartile > a.third_quartile && b.median >= 1.02 * a.median);
+    return may_be_as_fast(&a, &b);
 }
 
 /* What rows of the same work show by one quantity. */
@@ -218,29 +223,34 @@ typedef struct outcome {
 static outcome outcome_of(const json_t *rows, const char *quantity)
 {
     outcome o = {.ties = json_new_list()};
+    fl_bench_statistics *times = memory_zeroed(json_array_size(rows), sizeof *times);
+    size_t i, best = 0, next = 0;
     const json_t *row;
-    size_t i;
 
     json_array_foreach(rows, i, row)
     {
-        const double s = times_of(row, quantity).median;
+        times[i] = times_of(row, quantity);
         o.ranked += row_is_ranked(row);
-        if (!is_steady(row) || isnan(s))
+        if (!is_steady(row) || isnan(times[i].median))
             continue;
-        if (!o.best || s < times_of(o.best, quantity).median) {
+        if (!o.best || times[i].median < times[best].median) {
             o.next = o.best;
+            next = best;
             o.best = row;
-        } else if (!o.next || s < times_of(o.next, quantity).median) {
+            best = i;
+        } else if (!o.next || times[i].median < times[next].median) {
             o.next = row;
+            next = i;
         }
     }
     json_array_foreach(rows, i, row)
     {
-        if (o.best && is_steady(row) && (row == o.best || sentence_may_be_as_fast(row, o.best, quantity)))
+        const bool may_be = !o.best || may_be_as_fast(&times[i], &times[best]);
+        if (o.best && is_steady(row) && (row == o.best || may_be))
             json_append(o.ties, json_incref((json_t *)row));
-        o.noise_decides = o.noise_decides ||
-                          (is_ranked_but_noisy(row) && (!o.best || sentence_may_be_as_fast(row, o.best, quantity)));
+        o.noise_decides = o.noise_decides || (is_ranked_but_noisy(row) && may_be);
     }
+    free(times);
     return o;
 }
 

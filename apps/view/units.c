@@ -92,6 +92,11 @@ quantity format_count(double count)
     return print(count >= 1000 ? "%.0f%s" : "%.3g%s", count, "");
 }
 
+quantity format_components(double count)
+{
+    return print("%.0f%s", count, count == 1 ? " component" : " components");
+}
+
 quantity format_percent(double part)
 {
     return print(100 * part >= 1000 ? "%.0f%s" : "%.3g%s", 100 * part, " %");

@@ -39,5 +39,7 @@ quantity format_factor(double factor);
 quantity format_number(double number);
 /* "48930", "0.997": whole from 1000 on. */
 quantity format_count(double count);
+/* "20 components": how many singular values of a matrix are kept. */
+quantity format_components(double count);
 /* "92.6 %", of 0.926. */
 quantity format_percent(double part);

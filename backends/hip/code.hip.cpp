@@ -6,7 +6,7 @@
 #include "code.hpp"
 
 #if defined(GPU_EMULATION)
-#include "../simt/code.h"
+#include "../simt/code/code.h"
 #else
 #include "gpu/gpu_code_rtc.h"
 #endif

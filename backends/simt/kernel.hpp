@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * kernel.hpp - HIP's names for Flynn's own kernels, which are compiled into the plugin: where a thread is, barriers,
- * atomics, and the launch. Kernels of the user's have code_prelude.h and code_threads.h.
+ * atomics, and the launch. Kernels of the user's have code/prelude.h and code/threads.h.
  */
 #ifndef FLYNN_SIMT_KERNEL_HPP
 #define FLYNN_SIMT_KERNEL_HPP

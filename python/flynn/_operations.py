@@ -297,9 +297,9 @@ def reconstruct(u: Any, s: Any, vt: Any, keep: Optional[int] = None, *, out: Any
     if not 2 <= left.ndim <= 3 or right.ndim != left.ndim or values.ndim != left.ndim - 1:
         raise ArgumentError(f"u, s and vt have the shapes {left.shape}, {values.shape} and {right.shape}; expected m x k, k and k x n, or a batch of them")
     k = values.shape[-1]
-    rank = k if keep is None else integer("keep", keep, 1 if k else 0, k)
+    kept = k if keep is None else integer("keep", keep, 1 if k else 0, k)
     to = output(out, on, left.shape[:-1] + right.shape[-1:], float_result(left.dtype, values.dtype, right.dtype))
-    call(_c.fl_reconstruct, on, (left._handle, values._handle, right._handle, rank, to._handle), variant, block, stream, tolerance)
+    call(_c.fl_reconstruct, on, (left._handle, values._handle, right._handle, kept, to._handle), variant, block, stream, tolerance)
     return to if out is None else out
 
 

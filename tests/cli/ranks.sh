@@ -557,7 +557,7 @@ if [ -n "$emulation" ]; then
     mkdir -p claims/links
     check "another link is compiled" mpicc.$mpi -std=gnu11 -O1 -shared -fPIC -fvisibility=hidden -pthread -D_GNU_SOURCE -I "$here/../../core/include" \
         -DLINK_NAME=claims '-DLINK_VARIABLES="OMPI_COMM_WORLD_SIZE", "PMI_RANK"' '-DLINK_BUILT_WITH="a test"' \
-        "$here/../faults/link_claims.c" -o claims/links/flynn-link-claims.so
+        "$here/../faults/link_claims.c" "$here"/../../core/dist/links/{counter,ranks}.c -o claims/links/flynn-link-claims.so
     export FLYNN_PLUGIN_PATH=$PWD/claims FLYNN_LINK=claims
     for delivers in all zeros; do
         export LINK_DELIVERS=$delivers

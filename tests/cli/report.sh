@@ -178,8 +178,8 @@ assert len(t) == 2 and all("a" + 7 * chr(233) + " " in u for u in t), t'
 
 ok "batches beside other documents of the host" report batch.json compare.json images.json batch.json -o batch.html --plots=batch
 check "are listed together, each once" page batch.html '
-    tags.count("h1") == 1 and "Comparison" in s and s.count("8 random matrices, 40x40 f32, rank 5") == 2 and
-    s.count("1 images, rank 20, decomposed on ") == 2 and t.count("<b>Wall</b>") == t.count("<b>Busy, of wall</b>") == 2'
+    tags.count("h1") == 1 and "Comparison" in s and s.count("8 random matrices, 40x40 f32, 5 components") == 2 and
+    s.count("1 images, 20 components, decomposed on ") == 2 and t.count("<b>Wall</b>") == t.count("<b>Busy, of wall</b>") == 2'
 check "every run and every stage has a row" page batch.html '
     len(re.findall("<tr><th scope=row(?: class=again)?>(?:simd|omp)[^<]*</th><td>(?:one-by-one|pinned|streams:6|full)<", t)) ==
     sum(1 + len(r["stages"]) for f in ("batch.json", "images.json") for r in json.load(open(f))["batch"]["runs"])'
@@ -191,7 +191,7 @@ check "two plots of each batch" test "${#svg[@]} ${#png[@]}" = "2 2"
 ok "what earlier versions saved" report "$saved"/*.json -o saved.html
 check "has a row for each result" page saved.html 'len(re.findall("<tr><th scope=row(?: class=again)?>(?:maximum|convolve|reconstruct|select|slice)<",
     t.partition("<h2>Comparison")[2].partition("</section>")[0])) == 17 and
-    all(w in s for w in ("Comparison", "Ceilings", "Sweep", "Scaling", "256 random matrices, 512x512 f32, rank 100"))'
+    all(w in s for w in ("Comparison", "Ceilings", "Sweep", "Scaling", "256 random matrices, 512x512 f32, 100 components"))'
 ok "a batch of a GPU" report "$saved/batch.json" "$saved/laws-hip.json" -o gpu.html --plots=gpu
 cat >told.py <<'PY'
 import json, re, statistics, sys
@@ -206,7 +206,7 @@ def plain(x):
     return f"{x:.0f}" if x >= 1000 else f"{x:.3g}"
 def expect(*cells):
     assert " ".join(cells) in shown, cells
-expect(f"{batch['count']} random matrices, {batch['shape'][0]}x{batch['shape'][1]} f32, rank {batch['rank']} ")
+expect(f"{batch['count']} random matrices, {batch['shape'][0]}x{batch['shape'][1]} f32, {batch['rank']} components ")
 for r in batch["runs"]:
     name = r["pipeline"] + f":{r['streams']}" * (r["pipeline"] == "streams")
     first, _, third = statistics.quantiles(r["times_s"], n=4, method="inclusive")
@@ -313,7 +313,7 @@ names = sorted(n.partition("-sweep-")[2] for n in glob.glob("sweeps/*-sweep-*.sv
 expected = [kind + "-" + what for kind, over in (("map", "block-and-size"), ("lines", "size"))
             for what in ("convolve--serial--kernel-over-" + over, "convolve--omp-2")]
 assert all(any(n.startswith(e) for n in names) for e in expected), names
-assert any("svd--serial--kernel-over-rank" in n for n in names) and glob.glob("sweeps/*-times-sort--f32--100.svg"), names
+assert any("svd--serial--kernel-over-components" in n for n in names) and glob.glob("sweeps/*-times-sort--f32--100.svg"), names
 assert len(names) == len(glob.glob("sweeps/*-sweep-*.png")) >= 7, names'
 cat >map.py <<'PY'
 import glob, json, re, sys, xml.dom.minidom

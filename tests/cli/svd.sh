@@ -5,7 +5,7 @@
 . "$(dirname "$0")/harness.sh"
 quick=(--repeat=1 --warmup=0)
 
-# The exercise as it is, on every backend: what rank 100 leaves of the phantom, by SciPy's values.
+# The exercise as it is, on every backend: what 100 components leave of the phantom, by SciPy's values.
 ok "no input at all" svd --backend=simd,omp --json "${quick[@]}"
 cp "$work/out" out.json
 check "each backend" json out.json 'all(r["check"]["ok"] for r in d["results"]) and len(d["results"]) >= 1'
@@ -40,45 +40,45 @@ check "the library runs" json "$work/out" "$classes == [(None, 'library', True)]
 ok "qsort" sort --size=1k --variant=library --backend=serial --json "${quick[@]}"
 check "is scalar" json "$work/out" "$classes == [('SISD', 'library', False)]"
 ok "the table" svd --size=64 --keep=5 --backend=serial "${quick[@]}"
-for words in "rank 5" "compressed 6.35 : 1" "a - a_k" "the least possible with rank 5" reconstruct; do
+for words in " f32, 5 components in f32" "compressed 6.35 : 1" "a - a_k" "the least possible with 5 components is" reconstruct; do
     check "the table tells '$words'" grep -qF -- "$words" "$work/out"
 done
 
-# A list of ranks is a row each, as rank by rank; the speed-ups are among rows of one rank, and each variant has its own error.
-ok "three ranks" svd --size=48 --keep=20,5,48 --backend=serial,simd --variant=jacobi,randomized --json "${quick[@]}"
-cp "$work/out" ranks.json
-check "a row for each rank, backend and variant" json ranks.json '[(r["singular_values"], r["backend"], r["variant"])
+# A list of --keep is a row each, as one by one; the speed-ups are among rows of as many components, and each variant has its own error.
+ok "three numbers of components" svd --size=48 --keep=20,5,48 --backend=serial,simd --variant=jacobi,randomized --json "${quick[@]}"
+cp "$work/out" keeps.json
+check "a row for each of them, backend and variant" json keeps.json '[(r["singular_values"], r["backend"], r["variant"])
     for r in d["results"]] == [(k, b, v) for k in (20, 5, 48) for b in ("serial", "simd") for v in ("jacobi", "randomized")]'
-check "in order among those of one number of singular values" json ranks.json 'all(sorted(r["place"] for r in d["results"][i:i + 4] if not r["disturbed"]) ==
+check "in order among those of one number of components" json keeps.json 'all(sorted(r["place"] for r in d["results"][i:i + 4] if not r["disturbed"]) ==
     list(range(1, 1 + sum(not r["disturbed"] for r in d["results"][i:i + 4]))) and
     d["results"][i]["speed_up"] == 1 for i in (0, 4, 8))'
-check "of its shape" json ranks.json 'all(r["shape"] == [48, r["singular_values"]] for r in d["results"])'
-check "all right" json ranks.json 'all(r["check"]["ok"] for r in d["results"])'
-check "each variant has its own error" json ranks.json 'all(len({r["error"] for r in d["results"][i:i + 2]}) == 2 for i in range(0, 12, 2))'
-for rank in 20 5; do
-    ok "rank $rank alone" svd --size=48 --keep=$rank --backend=serial --variant=jacobi --json "${quick[@]}"
+check "of its shape" json keeps.json 'all(r["shape"] == [48, r["singular_values"]] for r in d["results"])'
+check "all right" json keeps.json 'all(r["check"]["ok"] for r in d["results"])'
+check "each variant has its own error" json keeps.json 'all(len({r["error"] for r in d["results"][i:i + 2]}) == 2 for i in range(0, 12, 2))'
+for keep in 20 5; do
+    ok "$keep components alone" svd --size=48 --keep=$keep --backend=serial --variant=jacobi --json "${quick[@]}"
     check "has the same error" "$PYTHON" -c 'import json, sys
 one, many = (json.load(open(p))["results"] for p in sys.argv[1:])
 assert [(r["error"], r["implied_error"]) for r in many if (r["singular_values"], r["variant"], r["backend"]) ==
-        (one[0]["singular_values"], "jacobi", "serial")] == [(one[0]["error"], one[0]["implied_error"])]' "$work/out" ranks.json
+        (one[0]["singular_values"], "jacobi", "serial")] == [(one[0]["error"], one[0]["implied_error"])]' "$work/out" keeps.json
 done
 cat image.npy | "$flynn" svd - --keep=1,3 --backend=serial --json "${quick[@]}" >"$work/out"
-check "ranks of a pipe" json "$work/out" '[r["singular_values"] for r in d["results"]] == [1, 3]'
-ok "the table of ranks" svd --size=48 --keep=5,20 --backend=serial "${quick[@]}"
-for words in "2 numbers of singular values in f32" "with rank 5 is" "with rank 20 is"; do
+check "components of a pipe" json "$work/out" '[r["singular_values"] for r in d["results"]] == [1, 3]'
+ok "the table of several" svd --size=48 --keep=5,20 --backend=serial "${quick[@]}"
+for words in "2 numbers of components in f32" "with 5 components is" "with 20 components is"; do
     check "tells '$words'" grep -qF -- "$words" "$work/out"
 done
 check "the processor once" test "$(grep -c '^serial: [^|s]' "$work/out")" = 1
-ok "ranks, until the time is over" svd --size=512 --variant=library --keep=5,10,20 --backend=serial --min-time=60 --max-time=2 --json
-check "begin no other rank" json "$work/out" '[r["singular_values"] for r in d["results"]] == [5]'
+ok "several, until the time is over" svd --size=512 --variant=library --keep=5,10,20 --backend=serial --min-time=60 --max-time=2 --json
+check "start no other one" json "$work/out" '[r["singular_values"] for r in d["results"]] == [5]'
 check "which is reported" grep -q -- "--max-time: the time was over after [0-9]* timed passes; 1 of 3 rows" "$work/err"
-refused "a file for several ranks" 2 "--output: needs a single value of --keep; 2 are given" svd --keep=5,20 -o out.npy
-refused "factors of several ranks" 2 "--factors: needs a single value of --keep; 2 are given" svd --keep=5,20 --factors=two
+refused "a file for several" 2 "--output: needs a single value of --keep; 2 are given" svd --keep=5,20 -o out.npy
+refused "factors of several" 2 "--factors: needs a single value of --keep; 2 are given" svd --keep=5,20 --factors=two
 check "leave no folder" test ! -e two
-refused "one of the ranks" 2 "49 is more than the 48" svd --size=48 --keep=5,49
-refused "no rank" 2 "'5,,20' has an empty value" svd --keep=5,,20
-refused "a rank that is not a number" 2 "'x' is not a whole number" svd --keep=5,x
-refused "too many ranks" 2 "too many values; expected at most 32" svd "--keep=$(seq -s, 33)"
+refused "one of several is too large" 2 "49 is more than the 48" svd --size=48 --keep=5,49
+refused "no number" 2 "'5,,20' has an empty value" svd --keep=5,,20
+refused "one that is not a number" 2 "'x' is not a whole number" svd --keep=5,x
+refused "too many" 2 "too many values; expected at most 32" svd "--keep=$(seq -s, 33)"
 
 # Images come back in their own range, matrices as they are.
 ok "a brain" svd "$slice" --keep=20 -o brain.npy --factors=factors --json "${quick[@]}"
@@ -110,7 +110,7 @@ check "in f32" npy out.npy 'descr == "<f4"'
 check "the matrix again" close out.npy image.npy 1e-5
 
 # What is wrong.
-refused "a rank that is none" 2 --keep svd --keep=0
+refused "no components" 2 --keep svd --keep=0
 refused "more than there are" 2 "4 is more than the 3 singular values" svd image.npy --keep=4
 refused "more than the phantom has" 2 --keep svd --size=16 --keep=17
 refused "not finite" 2 "not finite" svd nan.npy

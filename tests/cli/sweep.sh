@@ -149,15 +149,15 @@ refused "one that is none" 2 "did you mean 'sort'" sweep sorrt
 refused "two" 2 "one argument too many" sweep sort select
 refused "a block" 2 "'8y8' is not a block" sweep sort --block=4x4,8y8
 refused "a size" 2 "'x' is not a whole number" sweep sort --size=8,x
-ok "ranks" sweep reconstruct --backend=serial --size=40 --keep=5,20 --variant=naive --repeat=1 --json
+ok "several --keep" sweep reconstruct --backend=serial --size=40 --keep=5,20 --variant=naive --repeat=1 --json
 check "a result for each" json "$work/out" '[(r["keep_asked"], r["singular_values"]) for r in d["results"]] == [(5, 5), (20, 20)] and len(d["best"]) == 2'
-ok "ranks in the table" sweep reconstruct --backend=serial --size=40 --keep=5,20 --variant=naive --repeat=1
-check "beside the size" grep -q "best of size 40, rank 20 on serial" "$work/out"
-refused "a choice among ranks" 2 "--save: one choice" sweep reconstruct --size=40 --keep=5,20 --save
+ok "several --keep in the table" sweep reconstruct --backend=serial --size=40 --keep=5,20 --variant=naive --repeat=1
+check "beside the size" grep -q "best of size 40, 20 components on serial" "$work/out"
+refused "a choice among several --keep" 2 "--save: one choice" sweep reconstruct --size=40 --keep=5,20 --save
 refused "an empty value" 2 "has an empty value" sweep sort --variant=radix,
 refused "a variant that none has" 2 "did you mean 'radix'" sweep sort --variant=radx --backend=serial
 refused "a dtype that none has" 2 "computes sort in u8" sweep sort --dtype=u8 --backend=serial
-refused "a rank" 2 "only svd and reconstruct have singular values" sweep sort --keep=3
+refused "--keep" 2 "only svd and reconstruct have singular values" sweep sort --keep=3
 FLYNN_KEEP=3 ok "a variable for other exercises" sweep sort --backend=serial --size=100 --variant=radix --repeat=1
 refused "methods" 2 "primes are methods" sweep primes --save
 ok "map, of its own function" sweep map --size=100 --backend=serial --variant=naive --save "${quick[@]}"

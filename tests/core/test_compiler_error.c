@@ -3,8 +3,8 @@
  * test_compiler_error.c - the first error in what compilers write, the nearest name of a function, and the line with
  * the caret.
  */
-#include "../../core/src/text/compiler_error.h"
-#include "../../core/src/text/math_functions.h"
+#include "../../core/src/text/language/compiler_error.h"
+#include "../../core/src/text/language/math_functions.h"
 
 #include <criterion/criterion.h>
 #include <stdio.h>

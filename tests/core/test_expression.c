@@ -3,8 +3,8 @@
  * test_expression.c - expressions as functions: the type computed in, the line that a compiler reads and its columns,
  * the place and cause of each mistake; what is accepted compiles.
  */
-#include "../../core/src/text/expression.h"
-#include "../../core/src/text/math_functions.h"
+#include "../../core/src/text/function/expression.h"
+#include "../../core/src/text/language/math_functions.h"
 
 #include <criterion/criterion.h>
 #include <stdio.h>

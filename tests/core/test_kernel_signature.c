@@ -3,7 +3,7 @@
  * test_kernel_signature.c - the user's kernel: which one of a text is taken, its parameters, its declaration, and the
  * place and cause of each mistake that is found before a compiler runs.
  */
-#include "../../core/src/text/kernel_signature.h"
+#include "../../core/src/text/kernel/signature.h"
 
 #include <criterion/criterion.h>
 #include <stdbool.h>

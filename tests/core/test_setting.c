@@ -4,7 +4,7 @@
  */
 #include "../../backends/cpu/blas.h"
 #include "../../backends/shared/library.h"
-#include "../../core/src/plugins/setting_lock.h"
+#include "../../core/src/base/setting_lock.h"
 
 #include <criterion/criterion.h>
 #include <pthread.h>

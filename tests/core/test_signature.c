@@ -3,7 +3,7 @@
  * test_signature.c - the user's text in C: what the last function takes and gives, what the compiler gets to see, and
  * the place and cause of each mistake that is found before a compiler runs.
  */
-#include "../../core/src/text/signature.h"
+#include "../../core/src/text/function/signature.h"
 
 #include <criterion/criterion.h>
 #include <stdio.h>

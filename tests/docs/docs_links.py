@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """The documentation hangs together: every relative link in README.md, BENCHMARKS.md and docs/, notebooks too, leads to something that is there
 and its #part to a heading, every page of an exercise is in the index, and every command of `flynn --help` that is an exercise has a page.
+In docs/README.md each way through the pages has at most LINKS links, and the list below the ways leads to every page of docs.
 Every file in docs/images is on a page, which has the command that draws a .png (`make pictures`); each .svg has colours for a dark screen.
 CHANGELOG.md and CITATION.cff are of this version, with one date or none. Actions in workflows are named by a commit, with the
 release in a comment.
@@ -19,6 +20,7 @@ import sys
 INSTALLED = sys.argv[1:]
 SOURCE = pathlib.Path(INSTALLED[0] if INSTALLED else os.environ["FLYNN_SOURCE"])
 PAGES = SOURCE / "docs" / "exercises"
+LINKS = 6
 # Commands that are not exercises: they show machines and backends, or run exercises together.
 OTHERS = {"info", "list", "show", "doctor", "compare", "sweep", "ceiling", "taxonomy", "laws", "report", "help"}
 
@@ -35,8 +37,12 @@ def text_of(page):
 
 
 def links(page):
+    return links_of(text_of(page))
+
+
+def links_of(text):
     """Targets of the links in a page's text; what is indented as code, fenced or in backquotes shows none."""
-    text = FENCE.sub("", text_of(page))
+    text = FENCE.sub("", text)
     text = "\n".join(line for line in text.split("\n") if not line.startswith("    "))
     return LINK.findall(re.sub(r"(?<!\[)`[^`\n]*`(?!\])", "", text))
 
@@ -79,6 +85,22 @@ def without_page(names):
     for page in PAGES.glob("*.md"):
         if page.name != "README.md" and page.name not in index:
             yield f"docs/exercises/README.md does not list {page.name}"
+
+
+def ways(pages):
+    """The ways of docs/README.md, and its list: a page is on it, or on the README.md of its folder, which is."""
+    index = SOURCE / "docs" / "README.md"
+    parts = re.split(r"^## ", text_of(index), flags=re.MULTILINE)[1:]
+    assert len(parts) == 5 and parts[-1].startswith("All pages"), "docs/README.md: four ways and the list of all pages were not found"
+    for part in parts[:-1]:
+        if len(links_of(part)) > LINKS:
+            yield f"docs/README.md: '{part.splitlines()[0]}' has {len(links_of(part))} links, {LINKS} allowed"
+    listed = {index} | {(index.parent / target.partition("#")[0]).resolve() for target in links_of(parts[-1])}
+    for folder in [page for page in listed if page.name == "README.md" and page != index]:
+        listed |= {(folder.parent / target.partition("#")[0]).resolve() for target in links(folder)}
+    for page in pages:
+        if index.parent in page.parents and page.resolve() not in listed:
+            yield f"docs/README.md does not list {page.relative_to(SOURCE)}"
 
 
 def pictures(pages):
@@ -136,7 +158,7 @@ def main():
     names = commands()
     assert len(pages) >= 5 and len(names) >= 3 and "convolve" in names, "the pages or the commands were not found"
     found = [problem for page in pages for problem in broken(page)]
-    found += [*without_page(names), *pictures(pages), *versions(), *unpinned()]
+    found += [*without_page(names), *ways(pages), *pictures(pages), *versions(), *unpinned()]
     for problem in sorted(set(found)):
         print(problem, file=sys.stderr)
     print(f"{len(pages)} pages, {sum(len(links(p)) for p in pages)} links, {len(names)} commands: {len(found)} problems")

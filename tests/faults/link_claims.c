@@ -21,7 +21,7 @@ static fl_status deliver(const fl_piece *to, const fl_piece *from)
     const fl_status status = exchange(to, from);
     const char *delivers = getenv("LINK_DELIVERS");
 
-    for (int r = 0; delivers && strcmp(delivers, "zeros") == 0 && r < mpi.size; r++)
+    for (int r = 0; delivers && strcmp(delivers, "zeros") == 0 && r < link_mpi.size; r++)
         if (from[r].bytes == 8192)
             memset(from[r].data, 0, (size_t)from[r].bytes);
     return status;
@@ -38,8 +38,8 @@ const fl_link flynn_link = {
     .reduce = reduce,
     .gather = gather,
     .exchange = deliver,
-    .end = end,
+    .end = link_end,
     .close = close_link,
-    .count = count_from_zero,
-    .take = take,
+    .count = link_counter_start,
+    .take = link_counter_take,
 };

@@ -8,10 +8,10 @@
 #define _GNU_SOURCE 1
 #include "fuzz.h"
 
-#include "text/compiler_error.h"
-#include "text/expression.h"
-#include "text/math_functions.h"
-#include "text/kernel_signature.h"
+#include "text/language/compiler_error.h"
+#include "text/function/expression.h"
+#include "text/language/math_functions.h"
+#include "text/kernel/signature.h"
 #include "text/lanes/lanes.h"
 
 #include <stdlib.h>

@@ -61,9 +61,9 @@ SOURCES = ("backends", "core", "apps", "plugins", "cmake", "tests")
 SHARES = [
     ("backends/cpu/*.h", 30), ("backends/hip/*_kernels.h", 30), ("backends/hip/*_operations.h", 30), ("backends/hip/sliding.h", 30), ("backends/shared/*.h", 20),
     ("backends/cpu/*.c", 90), ("backends/shared/*.c", 90), ("backends/hip/*_prelude.h", 200),
-    ("backends/hip/*.hip.cpp", 110), ("backends/hip/gpu/*.h", 150), ("backends/simt/*_prelude.h", 200), ("backends/simt/*.h", 150),
+    ("backends/hip/*.hip.cpp", 110), ("backends/hip/gpu/*.h", 150), ("backends/simt/code/prelude.h", 200), ("backends/simt/*.h", 150),
     ("apps/checks/*.c", 25), ("apps/exercises/*.c", 80), ("apps/run/verdict.c", 25), ("core/src/ops/*.c", 45),
-    ("core/dist/*.c", 90), ("core/src/text/lanes/*.c", 150), ("core/src/plugins/link.c", 120), ("core/dist/links/*.c", 150),
+    ("core/dist/*.c", 90), ("core/src/text/lanes/*.c", 150), ("core/src/processes/link.c", 120), ("core/dist/links/*.c", 150),
 ]
 # What hip-cpu does not run: collective communication between GPUs, and the vendors' compilers at run time.
 LEFT_OUT = ("group.hip.cpp", "gpu_ccl.h", "gpu_rtc.h", "gpu_code_rtc.h", "rtc_prelude.h", "gpu_rocprim.h")
@@ -186,7 +186,7 @@ class Build:
                 if not path.startswith(".."):
                     self.uses[path].append(lines[0].split(":")[0])
         self.texts = {}  # object of an embedded text: the header, and the C file made from it
-        headers = {embedded_name(path): path for path in glob.glob("backends/*/*.h", root_dir=ROOT)}
+        headers = {embedded_name(path): path for path in glob.glob("backends/**/*.h", root_dir=ROOT, recursive=True)}
         for e in entries:
             if e["output"] in self.compile and e["file"].startswith(self.folder + "/plugins/") and stem(e["file"]) in headers:
                 header = headers[stem(e["file"])]
@@ -269,9 +269,9 @@ class Planner:
 
     def plan(self, mutant, source):
         objects = [o for o in self.build.uses[mutant.file] if o in self.build.compile]
-        if mutant.file.startswith(("core/dist/", "core/src/plugins/link", "core/dist/links/")):
+        if mutant.file.startswith(("core/dist/", "core/src/processes/link")):
             chosen = [o for o in objects if o.startswith(("core/", "plugins/link-openmpi/"))]
-            targets = ["lib/links/flynn-link-openmpi.so"] if mutant.file.startswith("backends") else \
+            targets = ["lib/links/flynn-link-openmpi.so"] if mutant.file.startswith("core/dist/links/") else \
                 self.library("libflynn-dist.so" if "/dist/" in mutant.file else "libflynn.so")
             # Elements that are not in host memory: those of hip-cpu.
             of_memory = os.path.basename(mutant.file) in ("device.c", "move.c") and any(o.startswith("plugins/hip-cpu/") for o in self.build.compile)

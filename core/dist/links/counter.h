@@ -1,73 +1,19 @@
 /* SPDX-License-Identifier: MIT
  *
- * counter.h - a part of link.c: the counter that all ranks share.
+ * counter.h - the counter that all ranks share: fl_link.count and fl_link.take.
  */
-/* A thread of rank 0 answers, because an MPI_Fetch_and_op of another rank waits until rank 0 calls MPI, which rank 0
- * does not do while it computes. MPICH 4.0.2 did so for all windows, Open MPI 4.1.4 for those of MPI_Win_create; over
- * TCP with MPI_THREAD_MULTIPLE Open MPI created no such window at all. */
-static struct {
-    _Atomic int64_t value;
-    MPI_Comm asked; /* by other ranks */
-    bool opened, answering;
-    atomic_bool done;
-    pthread_t thread;
-} counter;
+#ifndef FLYNN_LINK_COUNTER_H
+#define FLYNN_LINK_COUNTER_H
 
-static void *answer(void *unused)
-{
-    const double pause = 5e-4;
-    int there, error = MPI_SUCCESS;
+#include <flynn/link.h>
 
-    (void)unused;
-    while (!counter.done && error == MPI_SUCCESS) {
-        MPI_Status from;
-        int64_t value;
-        error = MPI_Iprobe(MPI_ANY_SOURCE, TAG_TAKE, counter.asked, &there, &from);
-        if (error != MPI_SUCCESS || !there) {
-            sleep_for(pause);
-            continue;
-        }
-        error = MPI_Recv(&value, 1, MPI_INT64_T, from.MPI_SOURCE, TAG_TAKE, counter.asked, MPI_STATUS_IGNORE);
-        value = error == MPI_SUCCESS ? atomic_fetch_add(&counter.value, value) : 0;
-        if (error == MPI_SUCCESS)
-            error = MPI_Send(&value, 1, MPI_INT64_T, from.MPI_SOURCE, TAG_TAKEN, counter.asked);
-    }
-    if (error == MPI_SUCCESS)
-        return NULL;
-    fprintf(stderr, "flynn: rank 0 (%s): the counter of the ranks: MPI's error %d\n", mpi.hosts[0], error);
-    end(BROKEN);
-    return NULL;
-}
+/* Sets the counter to 0, on all ranks. FL_E_UNSUPPORTED without MPI_THREAD_MULTIPLE. */
+fl_status link_counter_start(void);
 
-static fl_status count_from_zero(void)
-{
-    int error = MPI_SUCCESS;
+/* Adds `by` to it; *was is what it was before. */
+fl_status link_counter_take(int64_t by, int64_t *was);
 
-    if (!mpi.threads)
-        return mpi.host->error(FL_E_UNSUPPORTED, "a counter of the ranks needs MPI_THREAD_MULTIPLE");
-    if (!counter.opened)
-        error = MPI_Comm_dup(mpi.work, &counter.asked);
-    if (error != MPI_SUCCESS)
-        return failed("MPI_Comm_dup", error);
-    counter.opened = true;
-    atomic_store(&counter.value, 0);
-    if (mpi.rank > 0 || counter.answering)
-        return FL_OK;
-    counter.answering = pthread_create(&counter.thread, NULL, answer, NULL) == 0;
-    return counter.answering ? FL_OK : mpi.host->error(FL_E_MEMORY, "a thread cannot be started");
-}
+/* Ends what link_counter_start has started, if it was called: before MPI_Finalize. */
+void link_counter_close(void);
 
-static fl_status take(int64_t by, int64_t *was)
-{
-    MPI_Request requests[2];
-    int error;
-
-    if (mpi.rank == 0) {
-        *was = atomic_fetch_add(&counter.value, by);
-        return FL_OK;
-    }
-    error = MPI_Irecv(was, 1, MPI_INT64_T, 0, TAG_TAKEN, counter.asked, &requests[0]);
-    if (error == MPI_SUCCESS)
-        error = MPI_Isend(&by, 1, MPI_INT64_T, 0, TAG_TAKE, counter.asked, &requests[1]);
-    return error == MPI_SUCCESS ? wait_for("MPI_Isend, MPI_Irecv", requests, 2) : failed("MPI_Isend", error);
-}
+#endif

@@ -6,12 +6,11 @@
  * message each second to rank 0, which answers: a process that hangs or was killed is found by its silence. That needs
  * MPI_THREAD_MULTIPLE.
  */
-#include <flynn/link.h>
+#include "counter.h"
+#include "ranks.h"
 
 #include <limits.h>
-#include <mpi.h>
 #include <pthread.h>
-#include <sched.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,84 +21,23 @@
 #define TEXT_OF(x) #x
 #define TEXT(x) TEXT_OF(x)
 
-enum { TAG_PIECE = 1, TAG_BEAT = 2, TAG_TAKE = 3, TAG_TAKEN = 4, HOST_NAME = sizeof((fl_link_info *)0)->host };
-enum { BROKEN = 4 };                       /* the exit code of a machine's failure */
 static const int64_t most_bytes = 1 << 30; /* of one message: counts are int */
-static const double to_be_read = 0.1;      /* a line on stderr, before the launcher learns that all end */
 
 /* A rank whose beats are heard. */
 typedef struct peer {
     int rank;
     MPI_Request in, out;
-    double heard; /* seconds of clock_now */
+    double heard; /* seconds of link_clock */
 } peer;
 
 static struct {
-    const fl_host *host;
-    MPI_Comm work, beats;
-    int rank, size;
-    bool threads, crowded;    /* MPI_THREAD_MULTIPLE; this host has more ranks than processors */
-    char (*hosts)[HOST_NAME]; /* of all ranks */
-    double timeout;
+    MPI_Comm comm;
     pthread_t thread;
     bool beating;
     atomic_bool done;
     int peers;
     peer *peer;
-} mpi;
-
-/* ----------------------------------------------------------------------------------------------- waiting ---- */
-
-static double clock_now(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
-}
-
-static void sleep_for(double seconds)
-{
-    const struct timespec t = {(time_t)seconds, (long)((seconds - (double)(time_t)seconds) * 1e9)};
-
-    nanosleep(&t, NULL);
-}
-
-static fl_status failed(const char *call, int error)
-{
-    char text[MPI_MAX_ERROR_STRING] = "";
-    int length = 0;
-
-    MPI_Error_string(error, text, &length);
-    return mpi.host->error(FL_E_DEVICE, "%s: %.200s", call, text);
-}
-
-/* Until all are complete: at first without a pause, unless ranks share processors, then with longer and longer ones.
- * Several polls lie between two pauses: MPICH's move a collective call on by a small step each. */
-static fl_status wait_for(const char *call, MPI_Request *requests, int count)
-{
-    const int burst = 16, spins = mpi.crowded ? burst : 1000, yields = mpi.crowded ? 2 * burst : 20000;
-    double pause = 2e-5;
-    int turns = 0, done;
-
-    for (int i = 0; i < count; i++)
-        for (;;) {
-            const int error = MPI_Test(&requests[i], &done, MPI_STATUS_IGNORE);
-            if (error != MPI_SUCCESS)
-                return failed(call, error);
-            if (done)
-                break;
-            if (++turns < spins || (turns >= yields && turns % burst != 0))
-                continue;
-            if (turns < yields) {
-                sched_yield();
-            } else {
-                sleep_for(pause);
-                pause = pause * 1.5 < 1e-3 ? pause * 1.5 : 1e-3;
-            }
-        }
-    return FL_OK;
-}
+} beats;
 
 /* ---------------------------------------------------------------------------------------------- watching ---- */
 
@@ -119,8 +57,8 @@ static void end_without_mpi(void)
     const char *launcher = secure_getenv("PMI_FD");
 
     if (launcher)
-        dprintf((int)strtol(launcher, NULL, 10), "cmd=abort exitcode=%d\n", BROKEN);
-    _exit(BROKEN);
+        dprintf((int)strtol(launcher, NULL, 10), "cmd=abort exitcode=%d\n", LINK_BROKEN);
+    _exit(LINK_BROKEN);
 }
 
 static struct timespec moment_in(double seconds)
@@ -145,17 +83,17 @@ static void *watch(void *unused)
     (void)unused;
     pthread_mutex_lock(&together.lock);
     for (int i = 0; together.what && i < PARTS; i++) {
-        const struct timespec until = moment_in((mpi.timeout + 1) / PARTS);
+        const struct timespec until = moment_in((link_mpi.timeout + 1) / PARTS);
         pthread_cond_timedwait(&together.changed, &together.lock, &until);
     }
     over = together.what;
     pthread_mutex_unlock(&together.lock);
     if (!over)
         return NULL;
-    sleep_for(mpi.rank > 1 ? 5 : mpi.rank);
+    link_sleep(link_mpi.rank > 1 ? 5 : link_mpi.rank);
     fprintf(stderr, "flynn: not all processes of the launch have %s within %g s (FLYNN_LINK_TIMEOUT)\n", together.what,
-            mpi.timeout);
-    sleep_for(to_be_read);
+            link_mpi.timeout);
+    link_sleep(link_seconds_to_read);
     end_without_mpi();
     return NULL;
 }
@@ -163,7 +101,7 @@ static void *watch(void *unused)
 static void start_watching(const char *what)
 {
     together.what = what;
-    together.watched = mpi.timeout > 0 && pthread_create(&together.thread, NULL, watch, NULL) == 0;
+    together.watched = link_mpi.timeout > 0 && pthread_create(&together.thread, NULL, watch, NULL) == 0;
 }
 
 static void stop_watching(void)
@@ -178,28 +116,20 @@ static void stop_watching(void)
 
 /* ----------------------------------------------------------------------------------------------- beating ---- */
 
-/* Waits first: a launcher that learns of the end may drop what a rank has just printed. */
-static void end(int exit_code)
-{
-    sleep_for(to_be_read);
-    MPI_Abort(MPI_COMM_WORLD, exit_code);
-    _exit(exit_code);
-}
-
 /* Ends the job. Rank 0 prints the line, or rank 1 where rank 0 is lost. */
 static void lost(const peer *p)
 {
-    if (mpi.rank <= 1)
+    if (link_mpi.rank <= 1)
         fprintf(stderr, "flynn: rank %d (%s) was not heard of for %g s (FLYNN_LINK_TIMEOUT): the job ends\n", p->rank,
-                mpi.hosts[p->rank], mpi.timeout);
-    if (mpi.rank > 1)
-        sleep_for(1);
-    end(BROKEN);
+                link_mpi.hosts[p->rank], link_mpi.timeout);
+    if (link_mpi.rank > 1)
+        link_sleep(1);
+    link_end(LINK_BROKEN);
 }
 
 static void listen_to(peer *p)
 {
-    MPI_Irecv(NULL, 0, MPI_BYTE, p->rank, TAG_BEAT, mpi.beats, &p->in);
+    MPI_Irecv(NULL, 0, MPI_BYTE, p->rank, LINK_TAG_BEAT, beats.comm, &p->in);
 }
 
 static bool is_done(MPI_Request *request)
@@ -211,48 +141,48 @@ static bool is_done(MPI_Request *request)
 
 static void *beat(void *unused)
 {
-    const double period = mpi.timeout < 10 ? mpi.timeout / 10 : 1;
-    double sent = 0, before = clock_now();
+    const double period = link_mpi.timeout < 10 ? link_mpi.timeout / 10 : 1;
+    double sent = 0, before = link_clock();
 
     (void)unused;
-    while (!mpi.done) {
-        const double now = clock_now();
-        const bool slept = now - before > mpi.timeout / 2; /* this process was stopped itself */
+    while (!beats.done) {
+        const double now = link_clock();
+        const bool slept = now - before > link_mpi.timeout / 2; /* this process was stopped itself */
         before = now;
-        for (int i = 0; i < mpi.peers; i++) {
-            peer *p = &mpi.peer[i];
+        for (int i = 0; i < beats.peers; i++) {
+            peer *p = &beats.peer[i];
             if (is_done(&p->in)) {
                 p->heard = now;
                 listen_to(p);
             }
             if (slept)
                 p->heard = now;
-            if (now - p->heard > mpi.timeout)
+            if (now - p->heard > link_mpi.timeout)
                 lost(p);
             if (now - sent >= period && is_done(&p->out))
-                MPI_Isend(NULL, 0, MPI_BYTE, p->rank, TAG_BEAT, mpi.beats, &p->out);
+                MPI_Isend(NULL, 0, MPI_BYTE, p->rank, LINK_TAG_BEAT, beats.comm, &p->out);
         }
         if (now - sent >= period)
             sent = now;
-        sleep_for(period / 10);
+        link_sleep(period / 10);
     }
     return NULL;
 }
 
 static fl_status start_beating(void)
 {
-    mpi.peers = mpi.rank == 0 ? mpi.size - 1 : 1;
-    mpi.peer = calloc((size_t)mpi.peers, sizeof *mpi.peer);
-    if (!mpi.peer)
-        return mpi.host->error(FL_E_MEMORY, "out of host memory");
-    for (int i = 0; i < mpi.peers; i++) {
-        mpi.peer[i] = (peer){mpi.rank == 0 ? i + 1 : 0, MPI_REQUEST_NULL, MPI_REQUEST_NULL, clock_now()};
-        listen_to(&mpi.peer[i]);
+    beats.peers = link_mpi.rank == 0 ? link_mpi.size - 1 : 1;
+    beats.peer = calloc((size_t)beats.peers, sizeof *beats.peer);
+    if (!beats.peer)
+        return link_mpi.host->error(FL_E_MEMORY, "out of host memory");
+    for (int i = 0; i < beats.peers; i++) {
+        beats.peer[i] = (peer){link_mpi.rank == 0 ? i + 1 : 0, MPI_REQUEST_NULL, MPI_REQUEST_NULL, link_clock()};
+        listen_to(&beats.peer[i]);
     }
-    mpi.done = false;
-    if (pthread_create(&mpi.thread, NULL, beat, NULL) != 0)
-        return mpi.host->error(FL_E_MEMORY, "a thread cannot be started");
-    mpi.beating = true;
+    beats.done = false;
+    if (pthread_create(&beats.thread, NULL, beat, NULL) != 0)
+        return link_mpi.host->error(FL_E_MEMORY, "a thread cannot be started");
+    beats.beating = true;
     return FL_OK;
 }
 
@@ -262,23 +192,21 @@ static void stop_beating(void)
     MPI_Request all;
     int there = 1;
 
-    if (MPI_Ibarrier(mpi.work, &all) == MPI_SUCCESS)
-        (void)wait_for("MPI_Ibarrier", &all, 1);
-    mpi.done = true;
-    pthread_join(mpi.thread, NULL);
-    for (int i = 0; i < mpi.peers; i++)
-        MPI_Wait(&mpi.peer[i].out, MPI_STATUS_IGNORE);
-    MPI_Barrier(mpi.beats);
-    for (int i = 0; i < mpi.peers; i++) {
-        MPI_Cancel(&mpi.peer[i].in);
-        MPI_Wait(&mpi.peer[i].in, MPI_STATUS_IGNORE);
+    if (MPI_Ibarrier(link_mpi.work, &all) == MPI_SUCCESS)
+        (void)link_wait("MPI_Ibarrier", &all, 1);
+    beats.done = true;
+    pthread_join(beats.thread, NULL);
+    for (int i = 0; i < beats.peers; i++)
+        MPI_Wait(&beats.peer[i].out, MPI_STATUS_IGNORE);
+    MPI_Barrier(beats.comm);
+    for (int i = 0; i < beats.peers; i++) {
+        MPI_Cancel(&beats.peer[i].in);
+        MPI_Wait(&beats.peer[i].in, MPI_STATUS_IGNORE);
     }
-    while (MPI_Iprobe(MPI_ANY_SOURCE, TAG_BEAT, mpi.beats, &there, MPI_STATUS_IGNORE) == MPI_SUCCESS && there)
-        MPI_Recv(NULL, 0, MPI_BYTE, MPI_ANY_SOURCE, TAG_BEAT, mpi.beats, MPI_STATUS_IGNORE);
-    free(mpi.peer);
+    while (MPI_Iprobe(MPI_ANY_SOURCE, LINK_TAG_BEAT, beats.comm, &there, MPI_STATUS_IGNORE) == MPI_SUCCESS && there)
+        MPI_Recv(NULL, 0, MPI_BYTE, MPI_ANY_SOURCE, LINK_TAG_BEAT, beats.comm, MPI_STATUS_IGNORE);
+    free(beats.peer);
 }
-
-#include "counter.h"
 
 /* ---------------------------------------------------------------------------------------------- opening ---- */
 
@@ -320,14 +248,14 @@ static void describe(fl_link_info *info)
 {
     MPI_Comm local;
 
-    MPI_Comm_size(mpi.work, &mpi.size);
-    info->rank = mpi.rank;
-    info->size = mpi.size;
-    MPI_Comm_split_type(mpi.work, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &local);
+    MPI_Comm_size(link_mpi.work, &link_mpi.size);
+    info->rank = link_mpi.rank;
+    info->size = link_mpi.size;
+    MPI_Comm_split_type(link_mpi.work, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &local);
     MPI_Comm_rank(local, &info->local_rank);
     MPI_Comm_size(local, &info->local_size);
     MPI_Comm_free(&local);
-    mpi.crowded = info->local_size > sysconf(_SC_NPROCESSORS_ONLN);
+    link_mpi.crowded = info->local_size > sysconf(_SC_NPROCESSORS_ONLN);
     gethostname(info->host, sizeof info->host - 1);
     describe_library(info->library, sizeof info->library);
     info->device_memory = device_memory();
@@ -342,21 +270,21 @@ static fl_status join(fl_link_info *info)
     fl_status status;
 
     if (error != MPI_SUCCESS)
-        return mpi.host->error(FL_E_DEVICE, "MPI_Init_thread: error %d", error);
-    mpi.threads = provided == MPI_THREAD_MULTIPLE;
-    MPI_Comm_rank(MPI_COMM_WORLD, &mpi.rank);
-    MPI_Comm_dup(MPI_COMM_WORLD, &mpi.work);
-    MPI_Comm_dup(MPI_COMM_WORLD, &mpi.beats);
-    MPI_Comm_set_errhandler(mpi.work, MPI_ERRORS_RETURN);
-    MPI_Comm_set_errhandler(mpi.beats, MPI_ERRORS_RETURN);
+        return link_mpi.host->error(FL_E_DEVICE, "MPI_Init_thread: error %d", error);
+    link_mpi.threads = provided == MPI_THREAD_MULTIPLE;
+    MPI_Comm_rank(MPI_COMM_WORLD, &link_mpi.rank);
+    MPI_Comm_dup(MPI_COMM_WORLD, &link_mpi.work);
+    MPI_Comm_dup(MPI_COMM_WORLD, &beats.comm);
+    MPI_Comm_set_errhandler(link_mpi.work, MPI_ERRORS_RETURN);
+    MPI_Comm_set_errhandler(beats.comm, MPI_ERRORS_RETURN);
     describe(info);
-    mpi.hosts = calloc((size_t)mpi.size, sizeof *mpi.hosts);
-    if (!mpi.hosts)
-        return mpi.host->error(FL_E_MEMORY, "out of host memory");
-    status = gather(info->host, mpi.hosts, HOST_NAME);
-    if (status != FL_OK || mpi.size == 1 || mpi.timeout == 0)
+    link_mpi.hosts = calloc((size_t)link_mpi.size, sizeof *link_mpi.hosts);
+    if (!link_mpi.hosts)
+        return link_mpi.host->error(FL_E_MEMORY, "out of host memory");
+    status = gather(info->host, link_mpi.hosts, LINK_HOST_NAME);
+    if (status != FL_OK || link_mpi.size == 1 || link_mpi.timeout == 0)
         return status;
-    if (mpi.threads)
+    if (link_mpi.threads)
         return start_beating();
     snprintf(info->remark, sizeof info->remark,
              "%s has no MPI_THREAD_MULTIPLE: a rank that hangs is not found (FLYNN_LINK_TIMEOUT)", info->library);
@@ -367,8 +295,8 @@ static fl_status open_link(const fl_host *host, double timeout_s, fl_link_info *
 {
     fl_status status;
 
-    mpi.host = host;
-    mpi.timeout = timeout_s;
+    link_mpi.host = host;
+    link_mpi.timeout = timeout_s;
     start_watching("joined");
     status = join(info);
     stop_watching();
@@ -378,16 +306,12 @@ static fl_status open_link(const fl_host *host, double timeout_s, fl_link_info *
 static void close_link(void)
 {
     start_watching("left");
-    counter.done = true;
-    if (counter.answering)
-        pthread_join(counter.thread, NULL);
-    if (counter.opened)
-        MPI_Comm_free(&counter.asked);
-    if (mpi.beating)
+    link_counter_close();
+    if (beats.beating)
         stop_beating();
-    MPI_Comm_free(&mpi.beats);
-    MPI_Comm_free(&mpi.work);
-    free(mpi.hosts);
+    MPI_Comm_free(&beats.comm);
+    MPI_Comm_free(&link_mpi.work);
+    free(link_mpi.hosts);
     MPI_Finalize();
     stop_watching();
 }
@@ -399,9 +323,9 @@ static fl_status reduce(void *x, int32_t count, fl_dtype dtype, fl_reduction red
     MPI_Datatype type = dtype == FL_I64 ? MPI_INT64_T : MPI_DOUBLE;
     MPI_Op operation = reduction == FL_SUM ? MPI_SUM : reduction == FL_MINIMUM ? MPI_MIN : MPI_MAX;
     MPI_Request request;
-    const int error = MPI_Iallreduce(MPI_IN_PLACE, x, count, type, operation, mpi.work, &request);
+    const int error = MPI_Iallreduce(MPI_IN_PLACE, x, count, type, operation, link_mpi.work, &request);
 
-    return error == MPI_SUCCESS ? wait_for("MPI_Iallreduce", &request, 1) : failed("MPI_Iallreduce", error);
+    return error == MPI_SUCCESS ? link_wait("MPI_Iallreduce", &request, 1) : link_failed("MPI_Iallreduce", error);
 }
 
 static fl_status gather(const void *mine, void *all, int64_t bytes)
@@ -410,18 +334,18 @@ static fl_status gather(const void *mine, void *all, int64_t bytes)
     int error;
 
     if (bytes > INT_MAX)
-        return mpi.host->error(FL_E_DEVICE, "%lld bytes of each rank are gathered; expected at most %d",
-                               (long long)bytes, INT_MAX);
-    error = MPI_Iallgather(mine, (int)bytes, MPI_BYTE, all, (int)bytes, MPI_BYTE, mpi.work, &request);
-    return error == MPI_SUCCESS ? wait_for("MPI_Iallgather", &request, 1) : failed("MPI_Iallgather", error);
+        return link_mpi.host->error(FL_E_DEVICE, "%lld bytes of each rank are gathered; expected at most %d",
+                                    (long long)bytes, INT_MAX);
+    error = MPI_Iallgather(mine, (int)bytes, MPI_BYTE, all, (int)bytes, MPI_BYTE, link_mpi.work, &request);
+    return error == MPI_SUCCESS ? link_wait("MPI_Iallgather", &request, 1) : link_failed("MPI_Iallgather", error);
 }
 
 static int64_t messages_of(const fl_piece *pieces)
 {
     int64_t count = 0;
 
-    for (int r = 0; r < mpi.size; r++)
-        count += r == mpi.rank ? 0 : (pieces[r].bytes + most_bytes - 1) / most_bytes;
+    for (int r = 0; r < link_mpi.size; r++)
+        count += r == link_mpi.rank ? 0 : (pieces[r].bytes + most_bytes - 1) / most_bytes;
     return count;
 }
 
@@ -433,8 +357,8 @@ static int begin(fl_piece piece, int rank, bool sends, MPI_Request *requests, in
     for (int64_t at = 0; error == MPI_SUCCESS && at < piece.bytes; at += most_bytes) {
         const int bytes = (int)(piece.bytes - at < most_bytes ? piece.bytes - at : most_bytes);
         char *data = (char *)piece.data + at;
-        error = sends ? MPI_Isend(data, bytes, MPI_BYTE, rank, TAG_PIECE, mpi.work, &requests[*used])
-                      : MPI_Irecv(data, bytes, MPI_BYTE, rank, TAG_PIECE, mpi.work, &requests[*used]);
+        error = sends ? MPI_Isend(data, bytes, MPI_BYTE, rank, LINK_TAG_PIECE, link_mpi.work, &requests[*used])
+                      : MPI_Irecv(data, bytes, MPI_BYTE, rank, LINK_TAG_PIECE, link_mpi.work, &requests[*used]);
         *used += error == MPI_SUCCESS;
     }
     return error;
@@ -447,19 +371,19 @@ static fl_status exchange(const fl_piece *to, const fl_piece *from)
     fl_status status;
 
     if (!requests)
-        return mpi.host->error(FL_E_MEMORY, "out of host memory");
+        return link_mpi.host->error(FL_E_MEMORY, "out of host memory");
     /* Each rank starts with its neighbour, so that not all send to the same one at a time. */
-    for (int i = 1; i < mpi.size && error == MPI_SUCCESS; i++) {
-        const int r = (mpi.rank + mpi.size - i) % mpi.size;
+    for (int i = 1; i < link_mpi.size && error == MPI_SUCCESS; i++) {
+        const int r = (link_mpi.rank + link_mpi.size - i) % link_mpi.size;
         error = begin(from[r], r, false, requests, &used);
     }
-    for (int i = 1; i < mpi.size && error == MPI_SUCCESS; i++) {
-        const int r = (mpi.rank + i) % mpi.size;
+    for (int i = 1; i < link_mpi.size && error == MPI_SUCCESS; i++) {
+        const int r = (link_mpi.rank + i) % link_mpi.size;
         error = begin(to[r], r, true, requests, &used);
     }
-    if (to[mpi.rank].bytes > 0)
-        memmove(from[mpi.rank].data, to[mpi.rank].data, (size_t)to[mpi.rank].bytes);
-    status = error == MPI_SUCCESS ? wait_for("MPI_Isend, MPI_Irecv", requests, used) : failed("MPI_Isend", error);
+    if (to[link_mpi.rank].bytes > 0)
+        memmove(from[link_mpi.rank].data, to[link_mpi.rank].data, (size_t)to[link_mpi.rank].bytes);
+    status = error == MPI_SUCCESS ? link_wait("MPI_Isend, MPI_Irecv", requests, used) : link_failed("MPI_Isend", error);
     free(requests);
     return status;
 }
@@ -474,8 +398,8 @@ FL_API const fl_link flynn_link = {
     .reduce = reduce,
     .gather = gather,
     .exchange = exchange,
-    .end = end,
+    .end = link_end,
     .close = close_link,
-    .count = count_from_zero,
-    .take = take,
+    .count = link_counter_start,
+    .take = link_counter_take,
 };

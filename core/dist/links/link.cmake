@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# Builds link.c against an MPI.
+# Builds a link against an MPI.
 
 include_guard(GLOBAL)
 
@@ -23,7 +23,9 @@ function(flynn_add_link name wrapper package)
     list(TRANSFORM headers REPLACE "^-I" "")
     list(FILTER libraries INCLUDE REGEX "^(-L|-l|-Wl,-rpath)")
 
-    add_library(link-${name} MODULE ${CMAKE_CURRENT_FUNCTION_LIST_DIR}/link.c)
+    set(sources counter.c link.c ranks.c)
+    list(TRANSFORM sources PREPEND ${CMAKE_CURRENT_FUNCTION_LIST_DIR}/ OUTPUT_VARIABLE sources)
+    add_library(link-${name} MODULE ${sources})
     add_dependencies(programs link-${name})
     list(JOIN ARGN "\", \"" variables)
     target_compile_definitions(link-${name} PRIVATE _GNU_SOURCE LINK_NAME=${name} "LINK_VARIABLES=\"${variables}\""

@@ -29,8 +29,8 @@
  * - Freeing NULL does nothing.
  * - A program that was compiled with this header runs with each later library of the same soname. Functions keep their
  *   arguments. The structs of a call (fl_run, fl_timing, fl_argument, fl_closeness), fl_parameter and fl_trace_mark
- * keep their size: a new member takes the place of a reserved one, which is 0 until then. Other structs grow at their
- * end, and a function that fills such a struct is an inline one here: it passes the size that the struct had when the
+ *   keep their size: a new member takes the place of a reserved one, which is 0 until then. Other structs grow at their
+ *   end, and a function that fills such a struct is an inline one here: it passes the size that the struct had when the
  *   program was compiled, and the library fills no more. From other languages call the functions named ..._sized.
  */
 #ifndef FLYNN_H

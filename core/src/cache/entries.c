@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "entries.h"
 #include "folder.h"
-#include "device/status.h"
+#include "base/status.h"
 
 #include <dirent.h>
 #include <errno.h>

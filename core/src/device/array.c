@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "array.h"
 
-#include "status.h"
+#include "base/status.h"
 #include "stream.h"
 #include "trace.h"
 

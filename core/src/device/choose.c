@@ -2,8 +2,8 @@
 #include "choose.h"
 
 #include "bounds.h"
-#include "plugins/spelling.h"
-#include "status.h"
+#include "base/spelling.h"
+#include "base/status.h"
 
 #include <math.h>
 #include <string.h>

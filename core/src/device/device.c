@@ -7,8 +7,8 @@
 
 #include "bounds.h"
 #include "cache/entries.h"
-#include "plugins/setting_lock.h"
-#include "status.h"
+#include "base/setting_lock.h"
+#include "base/status.h"
 
 #include <stdlib.h>
 

@@ -3,7 +3,7 @@
 
 #include "array.h"
 #include "bounds.h"
-#include "status.h"
+#include "base/status.h"
 #include "trace.h"
 
 #include <inttypes.h>

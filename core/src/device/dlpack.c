@@ -5,7 +5,7 @@
 #include "dlpack.h"
 
 #include "array.h"
-#include "status.h"
+#include "base/status.h"
 
 #include <inttypes.h>
 #include <stdio.h>

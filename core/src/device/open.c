@@ -5,7 +5,7 @@
  */
 #include "device.h"
 #include "plugins/registry.h"
-#include "status.h"
+#include "base/status.h"
 #include "trace.h"
 
 #include <errno.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "scratch.h"
 
-#include "status.h"
+#include "base/status.h"
 
 #include <stdlib.h>
 

@@ -4,7 +4,7 @@
 #ifndef FLYNN_CORE_SCRATCH_H
 #define FLYNN_CORE_SCRATCH_H
 
-#include "lock.h"
+#include "base/lock.h"
 
 #include <flynn/plugin.h>
 

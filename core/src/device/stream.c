@@ -4,7 +4,7 @@
  */
 #include "stream.h"
 
-#include "status.h"
+#include "base/status.h"
 #include "trace.h"
 
 #include <stdlib.h>

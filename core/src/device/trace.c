@@ -4,7 +4,7 @@
  */
 #include "trace.h"
 
-#include "status.h"
+#include "base/status.h"
 
 #include <pthread.h>
 #include <stdio.h>

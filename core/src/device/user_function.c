@@ -4,7 +4,7 @@
  */
 #include "user_function.h"
 
-#include "status.h"
+#include "base/status.h"
 
 #include <stdio.h>
 #include <stdlib.h>

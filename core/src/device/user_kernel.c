@@ -5,7 +5,7 @@
 #include "user_kernel.h"
 
 #include "array.h"
-#include "status.h"
+#include "base/status.h"
 #include "stream.h"
 
 #include <ctype.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "user_text.h"
 
-#include "status.h"
+#include "base/status.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -4,7 +4,7 @@
  */
 #include "device/array.h"
 #include "device/dispatch.h"
-#include "device/status.h"
+#include "base/status.h"
 
 static bool can_convert(fl_dtype in, fl_dtype out)
 {

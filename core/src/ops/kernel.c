@@ -5,7 +5,7 @@
 #include "device/user_kernel.h"
 #include "device/array.h"
 #include "device/dispatch.h"
-#include "device/status.h"
+#include "base/status.h"
 
 #include <inttypes.h>
 #include <string.h>

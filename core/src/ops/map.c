@@ -5,7 +5,7 @@
 #include "device/array.h"
 #include "device/dispatch.h"
 #include "device/user_function.h"
-#include "device/status.h"
+#include "base/status.h"
 
 #include <stdio.h>
 

@@ -2,7 +2,7 @@
  * Merging of sorted arrays, and searching in one. */
 #include "device/array.h"
 #include "device/dispatch.h"
-#include "device/status.h"
+#include "base/status.h"
 
 /* arrays[0] and arrays[1] are vectors of one dtype that is sorted; arrays[2] is the output, of `count` elements. */
 static fl_status check(const char *name, const core_argument *arrays, bool places, int64_t count)

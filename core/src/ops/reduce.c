@@ -2,7 +2,7 @@
  * Sums, extremes and their places, of all elements or along one axis. */
 #include "device/array.h"
 #include "device/packed.h"
-#include "device/status.h"
+#include "base/status.h"
 
 static const char *const name = "reduce";
 

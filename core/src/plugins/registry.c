@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "registry.h"
 
-#include "spelling.h"
+#include "base/spelling.h"
 #include "plugin_folders.h"
-#include "device/status.h"
+#include "base/status.h"
 
 #include <dirent.h>
 #include <errno.h>

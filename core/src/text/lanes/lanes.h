@@ -9,8 +9,8 @@
 #ifndef FLYNN_CORE_LANES_H
 #define FLYNN_CORE_LANES_H
 
-#include "../math_functions.h"
-#include "../c_types.h"
+#include "../language/math_functions.h"
+#include "../language/c_types.h"
 
 /* A function over lanes, and what a vector must be for it: see fl_source. */
 typedef struct core_lanes {

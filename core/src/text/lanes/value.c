@@ -4,8 +4,6 @@
  */
 #include "lanes.h"
 
-#include "../expression_parser.h"
-
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

@@ -13,7 +13,7 @@
  */
 #include "write.h"
 
-#include "device/status.h"
+#include "base/status.h"
 
 #include <stdarg.h>
 #include <stdio.h>
