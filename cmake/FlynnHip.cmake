@@ -10,12 +10,12 @@ set(FLYNN_HIP_C_SOURCES
     ${PROJECT_SOURCE_DIR}/backends/cpu/blas.c
     ${PROJECT_SOURCE_DIR}/backends/cpu/host_svd.c
     ${PROJECT_SOURCE_DIR}/backends/cpu/lapack.c
-    ${PROJECT_SOURCE_DIR}/backends/cpu/threads.c
     ${PROJECT_SOURCE_DIR}/backends/shared/compiler.c
     ${PROJECT_SOURCE_DIR}/backends/shared/library.c
     ${PROJECT_SOURCE_DIR}/backends/shared/library_runtime.c
     ${PROJECT_SOURCE_DIR}/backends/shared/process.c
     ${PROJECT_SOURCE_DIR}/backends/shared/processor.c
+    ${PROJECT_SOURCE_DIR}/backends/shared/threads.c
 )
 # One thread with vectors: only the `omp simd` pragmas apply.
 set_source_files_properties(${PROJECT_SOURCE_DIR}/backends/cpu/host_svd.c PROPERTIES
