@@ -28,7 +28,6 @@ flynn_embed_preludes(FLYNN_HIP_C_SOURCES
 
 # flynn_describe_hip_plugin(<name> <score> <text> [EMULATION]): as flynn_describe_plugin, and what the three have in common.
 function(flynn_describe_hip_plugin name score text)
-    target_include_directories(plugin-${name} PRIVATE ${FLYNN_HIP_DIR})
     target_link_libraries(plugin-${name} PRIVATE ${CMAKE_DL_LIBS} Threads::Threads)
     flynn_describe_plugin(${name} hip SIMT ${score} "${text}" ${ARGN})
 endfunction()
