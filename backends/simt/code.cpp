@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
  * code.cpp - calls the compiler with the options by which the detector sees each access (detector.hpp), finds the
- * kernels in what it made, and launches them (grid.hpp).
+ * kernels in what it made, and launches them (run.hpp).
  */
 #include "code.hpp"
 
 #include "../shared/compiler.h"
 #include "code_text.hpp"
 #include "detector.hpp"
-#include "grid.hpp"
+#include "run.hpp"
 
 #include <algorithm>
 #include <atomic>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * grid.cpp - the launches, and the threads of the processor that run their blocks.
+ * run.cpp - the launches, and the threads of the processor that run their blocks.
  */
-#include "grid.hpp"
+#include "run.hpp"
 
 #include "../shared/threads.h"
 #include "runner.hpp"
