@@ -6,7 +6,7 @@
 #   gfx90a         a GPU's architecture, perhaps with features: gfx90a:xnack+
 #   gfx11-generic  code for several architectures, where hipcc (ROCm 6.3, clang 19) and the runtime know such
 #
-# backends/hip/amd_target.h decides at run time which GPUs that code runs on.
+# backends/hip/gpu/amd_target.h decides at run time which GPUs that code runs on.
 
 set(FLYNN_AMD_ARCHITECTURES all CACHE STRING "AMD GPUs to compile for: all, native, or names such as gfx90a or gfx11-generic")
 

@@ -50,7 +50,6 @@ function(flynn_hipcc_objects variable architectures options)
             COMMAND ${attempt} ${CMAKE_COMMAND} -E env TMPDIR=${CMAKE_CURRENT_BINARY_DIR}/CMakeFiles
                 ${Hipcc_EXECUTABLE} -c ${flags}
                 "-I$<JOIN:$<TARGET_PROPERTY:flynn_headers,INTERFACE_INCLUDE_DIRECTORIES>,;-I>"
-                -I${PROJECT_SOURCE_DIR}/backends/hip # for the headers in its folder gpu/
                 -MD -MF ${object}.d -MT ${object} -o ${object} ${source}
             DEPENDS ${source} ${stamp} DEPFILE ${object}.d COMMAND_EXPAND_LISTS VERBATIM
             COMMENT "Compiling ${name} for ${architectures}")

@@ -11,12 +11,12 @@ set(FLYNN_HIP_C_SOURCES
     ${PROJECT_SOURCE_DIR}/backends/cpu/blas.c
     ${PROJECT_SOURCE_DIR}/backends/cpu/host_svd.c
     ${PROJECT_SOURCE_DIR}/backends/cpu/lapack.c
-    ${PROJECT_SOURCE_DIR}/backends/cpu/threads.c
     ${PROJECT_SOURCE_DIR}/backends/shared/compiler.c
     ${PROJECT_SOURCE_DIR}/backends/shared/library.c
     ${PROJECT_SOURCE_DIR}/backends/shared/library_runtime.c
     ${PROJECT_SOURCE_DIR}/backends/shared/process.c
     ${PROJECT_SOURCE_DIR}/backends/shared/processor.c
+    ${PROJECT_SOURCE_DIR}/backends/shared/threads.c
 )
 # One thread with vectors: only the `omp simd` pragmas apply.
 set_source_files_properties(${PROJECT_SOURCE_DIR}/backends/cpu/host_svd.c PROPERTIES
@@ -29,7 +29,6 @@ flynn_embed_preludes(FLYNN_HIP_C_SOURCES
 
 # flynn_describe_hip_plugin(<name> <score> <text> [EMULATION]): as flynn_describe_plugin, and what the three have in common.
 function(flynn_describe_hip_plugin name score text)
-    target_include_directories(plugin-${name} PRIVATE ${FLYNN_HIP_DIR})
     target_link_libraries(plugin-${name} PRIVATE ${CMAKE_DL_LIBS} Threads::Threads)
     flynn_describe_plugin(${name} hip SIMT ${score} "${text}" ${ARGN})
 endfunction()

@@ -3,7 +3,7 @@
 #include "blas.h"
 
 #include "../shared/library.h"
-#include "threads.h"
+#include "../shared/threads.h"
 
 #include <pthread.h>
 #include <stdio.h>
@@ -134,7 +134,7 @@ static fl_status reserve(const fl_host *host, int threads)
     used.now += threads;
     if (used.now > used.most) {
         memory = memory_for(used.now - used.most);
-        error = memory ? cpu_try_threads(threads - 1) : 0;
+        error = memory ? threads_try(threads - 1) : 0;
         if (memory && error == 0)
             used.most = used.now;
         else

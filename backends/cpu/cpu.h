@@ -9,7 +9,7 @@
 #ifndef FLYNN_CPU_H
 #define FLYNN_CPU_H
 
-#include "threads.h"
+#include "../shared/threads.h"
 
 #include <flynn/plugin.h>
 

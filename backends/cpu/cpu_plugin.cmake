@@ -46,7 +46,8 @@ set(FLYNN_VECTOR_FLAGS -O3 -fopenmp-simd -ffp-contract=fast -fno-math-errno)
 # The operations for one instruction set: _flynn_cpu_table(<plugin> <isa> <vector bits> <flag of the set>...); `flags`, `any`: see below
 function(_flynn_cpu_table plugin isa bits)
     file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_FUNCTION_LIST_DIR}/*.c)
-    list(REMOVE_ITEM sources ${any} ${CMAKE_CURRENT_FUNCTION_LIST_DIR}/host_svd.c) # host_svd.c: for GPUs
+    list(REMOVE_ITEM sources ${any} ${CMAKE_CURRENT_FUNCTION_LIST_DIR}/host_svd.c # for GPUs
+        ${CMAKE_CURRENT_FUNCTION_LIST_DIR}/team.c)
     add_library(${plugin}-${isa} OBJECT ${sources})
     set(user_flags ${arg_ISA_FLAGS} ${ARGN}) # of a user's function
     list(JOIN user_flags "\", \"" user_flags)
@@ -70,7 +71,7 @@ function(flynn_add_cpu_plugin name)
     find_package(Threads REQUIRED)
     cmake_parse_arguments(PARSE_ARGV 1 arg LEVELS "CLASS;SCORE" "FLAGS;ISA_FLAGS")
     # Files for any instruction set: they run before one is chosen, or call libraries. The others are operations.
-    set(any device.c threads.c blas.c lapack.c fftw.c highway.c primesieve.c compile.c)
+    set(any device.c blas.c lapack.c fftw.c highway.c primesieve.c compile.c)
     list(TRANSFORM any PREPEND ${CMAKE_CURRENT_FUNCTION_LIST_DIR}/)
     # A short loop that lies across two of the processor's fetch blocks is slower by up to a fifth (the sieve of omp),
     # and any flag, such as one of FlynnMachineCode.cmake, moves it there.
@@ -114,14 +115,15 @@ function(flynn_add_cpu_plugin name)
     flynn_add_plugin(${name} ${any} ${CMAKE_CURRENT_FUNCTION_LIST_DIR}/../shared/library.c
         ${CMAKE_CURRENT_FUNCTION_LIST_DIR}/../shared/compiler.c
         ${CMAKE_CURRENT_FUNCTION_LIST_DIR}/../shared/process.c
-        ${CMAKE_CURRENT_FUNCTION_LIST_DIR}/../shared/processor.c ${preludes} ${objects})
+        ${CMAKE_CURRENT_FUNCTION_LIST_DIR}/../shared/processor.c
+        ${CMAKE_CURRENT_FUNCTION_LIST_DIR}/../shared/threads.c ${preludes} ${objects})
     target_compile_options(plugin-${name} PRIVATE ${arg_FLAGS})
     target_link_options(plugin-${name} PRIVATE ${arg_FLAGS})
     target_link_libraries(plugin-${name} PRIVATE ${CMAKE_DL_LIBS} Threads::Threads)
     target_link_libraries(plugin-${name} PRIVATE m)
     if("-fopenmp" IN_LIST flags AND CMAKE_C_COMPILER_ID STREQUAL GNU)
-        target_link_options(plugin-${name} PRIVATE -Wl,--wrap=GOMP_parallel) # threads.c
-        target_compile_definitions(plugin-${name} PRIVATE CPU_WRAPS_PARALLEL)
+        target_sources(plugin-${name} PRIVATE ${CMAKE_CURRENT_FUNCTION_LIST_DIR}/team.c)
+        target_link_options(plugin-${name} PRIVATE -Wl,--wrap=GOMP_parallel)
     endif()
     if(FLYNN_HAVE_VECTOR_LOG)
         foreach(isa IN LISTS isas)

@@ -145,7 +145,7 @@ static fl_status prepare_thread(void *self)
 {
     static _Thread_local int team = 1;
     const cpu_device *device = self;
-    int error = device->threads > team ? cpu_try_threads(device->threads - team) : 0;
+    int error = device->threads > team ? threads_try(device->threads - team) : 0;
 
     if (error != 0)
         return device->host->error(FL_E_MEMORY, "%d threads cannot be started: %s", device->threads, strerror(error));
@@ -319,7 +319,7 @@ static void describe(const cpu_table *table, int threads, fl_device_info *info)
 
 static int threads_for(const fl_open_request *request)
 {
-    int threads = request->number > 0 ? request->number : MAX_THREADS > 1 ? cpu_default_threads() : 1;
+    int threads = request->number > 0 ? request->number : MAX_THREADS > 1 ? threads_default() : 1;
 
     return threads < MAX_THREADS ? threads : MAX_THREADS;
 }

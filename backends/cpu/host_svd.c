@@ -38,7 +38,7 @@ fl_status host_svd(const fl_host *host, const fl_svd_args *args)
     if (!(args->a.dtype == FL_F32 ? is_finite_f32_host(&args->a) : is_finite_f64_host(&args->a)))
         return host->error(FL_E_ARGUMENT, "svd: an element of a is not finite");
     if (cpu_lapack_ready(NULL, why, sizeof why) == FL_OK)
-        return cpu_lapack_svd(host, cpu_default_threads(), args);
+        return cpu_lapack_svd(host, threads_default(), args);
     return jacobi_or_error(host, args);
 }
 

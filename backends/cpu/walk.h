@@ -204,14 +204,14 @@ static void *CPU_NAME(walk_enter)(const walk *w)
     if (!w->enter)
         return NULL;
     w->enter(w->ended);
-    return cpu_signal_stack_begin();
+    return threads_signal_stack_begin();
 }
 
 static void CPU_NAME(walk_leave)(const walk *w, void *signals)
 {
     if (w->enter)
         w->enter(NULL);
-    cpu_signal_stack_end(signals);
+    threads_signal_stack_end(signals);
 }
 
 /* Row by row: the innermost loop runs over neighbours. */

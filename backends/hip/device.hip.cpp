@@ -3,7 +3,7 @@
  * device.hip.cpp - the functions of a GPU as a Flynn device: memory, copies, streams and events. open.hip.cpp probes
  * and opens GPUs.
  */
-#include "code.hpp"
+#include "device.hpp"
 #include "gpu/gpu_range.h"
 
 #include <new>
@@ -272,38 +272,6 @@ fl_status last_kernel(void *self, void *of, fl_kernel_facts *facts)
     return FL_OK;
 }
 
-/* ------------------------------------------------------------------------------------------------------ code ---- */
-
-fl_status compile(void *self, const fl_source *source, char *output, size_t size, void **code)
-{
-    hip_device *device = static_cast<hip_device *>(self);
-    hip_program *program = nullptr;
-    const fl_status status =
-        (source->kernel ? hip_kernel_compile : hip_map_compile)(device, source, output, size, &program);
-    *code = program;
-    return status;
-}
-
-void code_free(void *, void *code)
-{
-    delete static_cast<hip_program *>(code);
-}
-
-fl_status code_symbol(void *self, const void *code, const char *name, void **address, size_t *bytes)
-{
-    const hip_device *device = static_cast<const hip_device *>(self);
-    return hip_code_symbol(device, static_cast<const hip_program *>(code)->kernels(), name, address, bytes);
-}
-
-#if defined(GPU_EMULATION)
-void kernel_watch(void *, void *code, const fl_kernel_watch_job *watch)
-{
-    hip_code_watch(static_cast<const hip_program *>(code)->kernels(), watch);
-}
-#else
-constexpr void (*kernel_watch)(void *, void *, const fl_kernel_watch_job *) = nullptr;
-#endif
-
 const fl_device_api device_api = {
     sizeof(fl_device_api),
     close_device,
@@ -326,16 +294,16 @@ const fl_device_api device_api = {
     range_pop,
     last_kernel,
     nullptr,
-    compile,
-    code_free,
-    code_symbol,
+    hip_program_compile,
+    hip_program_free,
+    hip_program_symbol,
     hip_group_id,
     hip_group_join,
     hip_group_exchange,
     hip_group_leave,
     stream_create_urgent,
     0, // takes_lanes
-    kernel_watch,
+    hip_program_watch,
 };
 
 } // namespace

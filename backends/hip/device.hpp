@@ -80,6 +80,17 @@ fl_status hip_group_exchange(void *self, void *joined, void *stream, const fl_pi
 void hip_group_leave(void *self, void *joined);
 #endif
 
+/* What compiles and frees a user's text, a function or a kernel: code.hip.cpp's functions of fl_device_api. Only the
+ * emulation watches kernels. */
+fl_status hip_program_compile(void *self, const fl_source *source, char *output, size_t size, void **code);
+void hip_program_free(void *self, void *code);
+fl_status hip_program_symbol(void *self, const void *code, const char *name, void **address, size_t *bytes);
+#if defined(GPU_EMULATION)
+void hip_program_watch(void *self, void *code, const fl_kernel_watch_job *watch);
+#else
+constexpr decltype(fl_device_api::kernel_watch) hip_program_watch = nullptr;
+#endif
+
 /* Some rows of the device's table. */
 struct hip_rows {
     const fl_row *row;

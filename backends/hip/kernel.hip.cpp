@@ -105,7 +105,7 @@ fl_status hip_kernel_compile(hip_device *device, const fl_source *source, char *
             add_define(text, *define);
         text.append(source->before).append("#line 1 \"" FL_SOURCE_NAME "\"\n").append(source->text);
         text += "\n#line 1 \"flynn\"\n";
-        const hip_code_job job = {source->name, text.c_str(), options, kernels, true, output, size, lanes};
+        const code_job job = {source->name, text.c_str(), options, kernels, true, output, size, lanes};
         if (program) {
             program->device = device;
             status = hip_code_compile(device, &job, &program->code);

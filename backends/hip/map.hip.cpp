@@ -124,7 +124,7 @@ fl_status compile_for(map_program *program, layout l, char *output, size_t size)
 {
     static const char *const options[layouts][2] = {
         {"-DFLYNN_LAYOUT=0", nullptr}, {"-DFLYNN_LAYOUT=1", nullptr}, {"-DFLYNN_LAYOUT=2", nullptr}};
-    const hip_code_job job = {
+    const code_job job = {
         program->name.c_str(), program->text.c_str(), options[l], kernel_names, program->contract, output, size};
     return hip_code_compile(program->device, &job, &program->code[l]);
 }

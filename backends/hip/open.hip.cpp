@@ -6,7 +6,7 @@
 #include "device.hpp"
 #include "solver.hpp"
 
-#include "../cpu/threads.h"
+#include "../shared/threads.h"
 
 #include <algorithm>
 #include <atomic>
@@ -191,7 +191,7 @@ fl_status try_threads(const fl_host *host)
 {
     static std::atomic<bool> started{false};
     const int threads = (int)std::thread::hardware_concurrency() + 1;
-    const int error = started ? 0 : cpu_try_threads(threads);
+    const int error = started ? 0 : threads_try(threads);
     started = error == 0;
     return started ? FL_OK
                    : host->error(FL_E_MEMORY, "the emulation's %d threads cannot be started: %s", threads,

@@ -6,7 +6,7 @@
 #ifndef FLYNN_SIMT_KERNEL_HPP
 #define FLYNN_SIMT_KERNEL_HPP
 
-#include "grid.hpp"
+#include "run.hpp"
 #include "runtime.hpp"
 
 #include <math.h>

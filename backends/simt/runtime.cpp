@@ -5,7 +5,7 @@
 #include "runtime.hpp"
 
 #include "../shared/processor.h"
-#include "kernel.hpp"
+#include "grid.hpp"
 
 #include <algorithm>
 #include <array>
@@ -20,14 +20,6 @@
 
 namespace simt
 {
-
-__thread simt_place here;
-
-simt_place *begin_here()
-{
-    here.shared = nullptr; /* runner.cpp's */
-    return &here;
-}
 
 struct event {
     std::chrono::steady_clock::time_point time;

@@ -2,7 +2,7 @@
  *
  * test_amd_target.c - for which AMD GPUs machine code is, by the names of both.
  */
-#include "../../backends/hip/amd_target.h"
+#include "../../backends/hip/gpu/amd_target.h"
 
 #include <criterion/criterion.h>
 

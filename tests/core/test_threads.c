@@ -45,7 +45,7 @@ static void put(const char *path, const char *text)
 
 static void expect_quota(double quota)
 {
-    double got = cpu_cgroup_quota(root);
+    double got = threads_quota(root);
     cr_expect(got == quota, "a quota of %g, expected %g", got, quota);
 }
 
@@ -111,15 +111,15 @@ Test(threads, affinity_is_respected)
         if (CPU_ISSET(cpu, &one) && kept++)
             CPU_CLR(cpu, &one);
     cr_assert(sched_setaffinity(0, sizeof one, &one) == 0);
-    cr_expect(cpu_default_threads() == 1, "%d threads on one processor", cpu_default_threads());
+    cr_expect(threads_default() == 1, "%d threads on one processor", threads_default());
 }
 
 Test(threads, variable_is_respected)
 {
     setenv("OMP_NUM_THREADS", "7,2", 1);
-    cr_expect(cpu_default_threads() == 7);
+    cr_expect(threads_default() == 7);
     setenv("OMP_NUM_THREADS", "nonsense", 1);
-    cr_expect(cpu_default_threads() >= 1);
+    cr_expect(threads_default() >= 1);
 }
 
 /* As many threads as pay: each costs as much as about 50,000 operations. */

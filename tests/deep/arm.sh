@@ -17,8 +17,8 @@ trap 'rm -rf "$work"' EXIT
 if [ "$1" = --emulation ]; then
     cd "$(dirname "$0")/../.."
     options=(-O2 -Wall -Wextra -Werror -Icore/include -Ibackends/simt)
-    for file in runtime grid runner fiber pool detector detector_report order object_file warps; do files+=("backends/simt/$file.cpp"); done
-    for file in cpu/threads shared/processor; do
+    for file in runtime run runner fiber pool detector detector_report order object_file warps; do files+=("backends/simt/$file.cpp"); done
+    for file in shared/threads shared/processor; do
         aarch64-linux-gnu-gcc -std=gnu11 "${options[@]}" -c "backends/$file.c" -o "$work/$(basename $file).o"
     done
     for switch in "" -DSIMT_UCONTEXT; do

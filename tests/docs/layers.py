@@ -3,6 +3,8 @@
 
 - A room of apps includes itself and rooms of a lower level, which apps/ROOMS.md gives; rooms of one level do not include each other.
 - Of core/src/text the other folders of core include text.h alone.
+- A folder of backends includes itself, what BACKENDS names for it, and public headers; by the path from its own folder.
+- The folders in VENDORS alone include a vendor's headers, and backends/simt names nothing of a vendor or of backends/hip.
 - Following the includes of a header and of the .c file of its name leads back to none, and so does following those of the files of a
   folder of core or backends.
 - Each file that a comment can stand in begins with the licence, but for data (DATA), and kernels whose lines pages name.
@@ -36,11 +38,40 @@ PLAIN = {".md", ".ipynb", ".json", ".svg", ".png", ".npy", ".tsv"}  # documents,
 DATA = re.compile(r"LICENSE|docs/kernels/\w+\.hip|tests/(data|fuzz/corpus|operations/\w+/golden)/.*")
 OUTPUTS = re.compile(r"build.*|out|__pycache__|\.(?!ci$|github$).*")  # and folders of editors and the like
 INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"', re.MULTILINE)
+C_SUFFIXES = {".c", ".h", ".cpp", ".hpp"}
+GIVEN = re.compile(r'^\s*#\s*define\s+\w+\s+"([^"]+\.h)"', re.MULTILINE)  # to a header that includes the macro, as sorted_dtypes.h does
+
+# The folders of backends, and what each includes besides itself: folders, or single headers. Of backends/cpu hip takes the SVD of small
+# matrices and, where the processor emulates the GPU, its BLAS in place of a vendor's.
+BACKENDS = {
+    "shared": (),
+    "cpu": ("shared",),
+    "simt": ("shared",),
+    "hip/gpu": ("shared", "simt", "cpu/blas.h"),
+    "hip": ("shared", "simt", "hip/gpu", "cpu/host_svd.h", "cpu/lapack.h"),
+}
+# The folders that include vendors' headers, and why.
+VENDORS = {
+    "backends/hip/gpu": "the kernels are written in HIP, for which these headers have CUDA's names, HIP's or the emulation's",
+    "tests/amd": "stands in for AMD's runtime and libraries, by the types of HIP's headers",
+}
+VENDOR_HEADER = re.compile(r"(hip|hsa|roc|rccl|amd|cuda|cub|cufft|cusolver|cusparse|curand|cupti|cuComplex|nccl|nv|thrust|mma|cooperative_groups)[^./]*[./]")
+ANY_INCLUDE = re.compile(r"^\s*#\s*include\s*([<\"])([^>\"]+)", re.MULTILINE)
+VENDOR_NAME = re.compile(r"\b(hip|cuda|roc)\w*", re.IGNORECASE)
 
 
 def sources(*folders):
     return sorted(path for folder in folders for path in (SOURCE / folder).rglob("*")
                   if path.suffix in SUFFIXES and path.is_file())
+
+
+def c_sources(*folders):
+    return [path for path in sources(*folders) if path.suffix in C_SUFFIXES]
+
+
+def included_by(path):
+    text = path.read_text(encoding="utf-8")
+    return INCLUDE.findall(text) + GIVEN.findall(text)
 
 
 def name(path):
@@ -86,11 +117,50 @@ def text_header():
                 yield f"{name(path)} includes {included}; text/text.h has what other folders may use"
 
 
+def folder_of_backends(path):
+    """The entry of BACKENDS that the file is in; None: it is in no folder of backends."""
+    inside = os.path.relpath(path, SOURCE / "backends")
+    return max((folder for folder in BACKENDS if inside.startswith(folder + "/")), key=len, default=None)
+
+
+def backends():
+    for path in c_sources("backends"):
+        folder = folder_of_backends(path)
+        if folder is None:
+            yield f"{name(path)}: its folder is not in BACKENDS, which says what it may include"
+            continue
+        for included in included_by(path):
+            target = pathlib.Path(os.path.normpath(path.parent / included))
+            other = folder_of_backends(target)
+            if not target.is_file():
+                yield f"{name(path)} includes {included}, which is not there: the path begins in the file's own folder"
+            elif other != folder and not {other, os.path.relpath(target, SOURCE / "backends")} & set(BACKENDS[folder]):
+                yield f"{name(path)} includes {included}, and backends/{folder} may include {', '.join(BACKENDS[folder]) or 'itself alone'}"
+
+
+def vendors():
+    for path in c_sources("apps", "core", "backends", "plugins", "tests"):
+        if any(SOURCE / folder in path.parents for folder in VENDORS):
+            continue
+        for mark, included in ANY_INCLUDE.findall(path.read_text(encoding="utf-8")):
+            if VENDOR_HEADER.match(included) and not (mark == '"' and (path.parent / included).is_file()):
+                yield f"{name(path)} includes {included}, a vendor's header, as only {' and '.join(VENDORS)} do"
+    for path in c_sources("backends/simt"):
+        for number, line in code_lines(path):
+            for named in VENDOR_NAME.finditer(line):
+                yield f"{name(path)}:{number} names {named[0]}: the emulated GPU knows no vendor"
+
+
+def module_of(path):
+    """device.h, device.hpp and device.hip.cpp are parts of one module."""
+    return path.with_name(path.name.split(".")[0])
+
+
 def circles_of(folder, unit):
     """Each set of units, which are `unit` of a path, that include each other, by whatever way."""
     below = collections.defaultdict(set)
     for path in sources(name(folder)):
-        for included in INCLUDE.findall(path.read_text(encoding="utf-8")):
+        for included in included_by(path):
             for target in ((path.parent / included).resolve(), (folder / included).resolve()):
                 if target.exists() and folder.resolve() in target.parents:
                     below[unit(path)].add(unit(target))
@@ -111,8 +181,8 @@ def circles_of(folder, unit):
 
 def circles():
     """A header and the .c file of its name are one module. The folders of apps are seen to by rooms()."""
-    for folder in ("core/src", "core/dist", "core/bench", "apps"):
-        yield from circles_of(SOURCE / folder, lambda path: path.with_suffix(""))
+    for folder in ("core/src", "core/dist", "core/bench", "apps", "backends"):
+        yield from circles_of(SOURCE / folder, module_of)
     for folder in ("core/src", "core/dist", "core/bench", "backends"):
         yield from circles_of(SOURCE / folder, lambda path: path.parent)
 
@@ -161,9 +231,7 @@ def licences():
 
 def purposes():
     """A first comment that says more than the licence."""
-    for path in sources("apps", "core", "backends", "plugins"):
-        if path.suffix not in (".c", ".h", ".cpp", ".hpp"):
-            continue
+    for path in c_sources("apps", "core", "backends", "plugins"):
         first = re.match(r"/\*(.*?)\*/", path.read_text(encoding="utf-8"), re.DOTALL)
         header = path.suffix == ".c" and path.with_suffix(".h").exists()
         if not header and (not first or not first[1].replace(LICENCE, "").strip(" *\n")):
@@ -186,9 +254,7 @@ def code_lines(path):
 def repeated():
     """Each pair of places once: the next line of a place that goes on is not another place."""
     seen, before = {}, None
-    for path in sources("apps", "core", "backends", "plugins", "tests"):
-        if path.suffix not in (".c", ".h", ".cpp", ".hpp"):
-            continue
+    for path in c_sources("apps", "core", "backends", "plugins", "tests"):
         lines = list(code_lines(path))
         for i in range(len(lines) - REPEATED + 1):
             key = tuple(text for _, text in lines[i:i + REPEATED])
@@ -209,7 +275,7 @@ def printing():
 
 
 def main():
-    checks = {"includes": rooms, "core's text": text_header, "circles": circles, "lengths": lengths, "licences": licences,
+    checks = {"includes": rooms, "core's text": text_header, "backends": backends, "vendors": vendors, "circles": circles, "lengths": lengths, "licences": licences,
               "purposes": purposes, "repeated lines": repeated, "printing": printing}
     count = len(sources("apps", "core", "backends"))
     assert count > 100, f"only {count} sources were found"

@@ -61,12 +61,12 @@ SOURCES = ("backends", "core", "apps", "plugins", "cmake", "tests")
 SHARES = [
     ("backends/cpu/*.h", 30), ("backends/hip/*_kernels.h", 30), ("backends/hip/*_operations.h", 30), ("backends/hip/sliding.h", 30), ("backends/shared/*.h", 20),
     ("backends/cpu/*.c", 90), ("backends/shared/*.c", 90), ("backends/hip/*_prelude.h", 200),
-    ("backends/hip/*.hip.cpp", 110), ("backends/hip/gpu/*.h", 150), ("backends/simt/code/prelude.h", 200), ("backends/simt/*.h", 150),
+    ("backends/hip/*.hip.cpp", 110), ("backends/hip/gpu/*.h", 150), ("backends/simt/code/prelude.h", 200), ("backends/simt/*.h", 150), ("backends/simt/code/*.cpp", 150),
     ("apps/checks/*.c", 25), ("apps/exercises/*.c", 80), ("apps/run/verdict.c", 25), ("core/src/ops/*.c", 45),
     ("core/dist/*.c", 90), ("core/src/text/lanes/*.c", 150), ("core/src/processes/link.c", 120), ("core/dist/links/*.c", 150),
 ]
 # What hip-cpu does not run: collective communication between GPUs, and the vendors' compilers at run time.
-LEFT_OUT = ("group.hip.cpp", "gpu_ccl.h", "gpu_rtc.h", "gpu_code_rtc.h", "rtc_prelude.h", "gpu_rocprim.h")
+LEFT_OUT = ("group.hip.cpp", "gpu_ccl.h", "gpu_rtc.h", "code.hip.cpp", "rtc_prelude.h", "gpu_rocprim.h")
 # Which tests notice something in an object, by the beginning of its name; the longest that fits. Criterion programs; scripts of tests/cli.
 TESTS = {
     "allclose": ("allclose", "allclose"), "convert": ("convert", "slice"), "convolve": ("convolve convolve_calls", "convolve one_wrong"),
@@ -74,7 +74,7 @@ TESTS = {
     "multiply_add": ("ceilings", "ceiling"), "elementwise": ("elementwise", "elementwise one_wrong"),
     "map": ("map", "map"), "compile": ("map kernel lanes", "map kernel"), "cpu_map": ("map lanes", "map"), "cpu_lanes": ("lanes map", "map"),
     "lanes": ("lanes map", "map"), "hip_": ("map kernel", "map kernel"), "walk": ("elementwise map", "elementwise map"),
-    "code": ("kernel map", "kernel map"), "gpu_code": ("kernel map", "kernel map"), "kernel": ("kernel", "kernel"),
+    "code": ("kernel map", "kernel map"), "kernel": ("kernel", "kernel"),
     "merge": ("merge search_sorted sort", "sort search_sorted"), "qr": ("qr", "svd"), "primes": ("primes", "primes one_wrong"), "select": ("select", "select one_wrong"),
     "transpose": ("transpose", "transpose one_wrong"), "search_sorted": ("search_sorted", "search_sorted one_wrong"),
     "histogram": ("histogram", "histogram one_wrong"), "sort": ("sort sort_calls", "sort one_wrong"), "svd": ("svd svd_deficient qr device", "svd one_wrong without_libraries"), "reconstruct": ("reconstruct", "reconstruct one_wrong"),

@@ -4,7 +4,7 @@
  * blocks, the end of a program, and launches one after the other and at the same time. The test grid_by_ucontext is
  * this one with the switch between fibers that other processors than x86-64 and aarch64 have.
  */
-#include "grid.hpp"
+#include "run.hpp"
 #include "runtime.hpp"
 
 #include <atomic>

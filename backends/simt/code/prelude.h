@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Definitions of HIP before the text of a kernel that the processor runs (code.h). They include no header:
+ * Definitions of HIP before the text of a kernel that the processor runs (code.cpp). They include no header:
  * HIP-CPU's take half a minute to compile, these 30 ms. */
 typedef unsigned char uchar;
 typedef unsigned short ushort;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "code_object.h"
-#include "amd_target.h" /* backends/hip */
 #include "msgpack.h"
 #include "checks/memory_map.h"
+
+#include "../../../backends/hip/gpu/amd_target.h"
 
 #include <cstring>
 #include <elf.h>

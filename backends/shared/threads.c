@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * threads.c - how many threads a process should use, and whether it gets them; teams of one; stacks for signals. A
- * container or a batch system grants fewer processors than the machine has, in one of two ways: an affinity mask, or a
- * quota of time (cgroups v1 and v2).
+ * threads.c - how many threads a process should use, and whether it gets them; stacks for signals. A container or a
+ * batch system grants fewer processors than the machine has, in one of two ways: an affinity mask, or a quota of time
+ * (cgroups v1 and v2).
  */
 #define _GNU_SOURCE
 #include "threads.h"
-
-#include "openmp.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -90,7 +88,7 @@ static bool has_cpu(char *controllers)
     return false;
 }
 
-double cpu_cgroup_quota(const char *root)
+double threads_quota(const char *root)
 {
     char path[PATH_MAX], line[PATH_MAX];
     double least = 0;
@@ -136,12 +134,12 @@ static int processors_allowed(void)
     return (int)sysconf(_SC_NPROCESSORS_ONLN);
 }
 
-int cpu_default_threads(void)
+int threads_default(void)
 {
     const char *wanted = getenv("OMP_NUM_THREADS"); /* "4", or "4,2" for nested teams */
     long asked = wanted ? strtol(wanted, NULL, 10) : 0;
     int threads = processors_allowed();
-    double quota = cpu_cgroup_quota("");
+    double quota = threads_quota("");
 
     if (asked > 0 && asked <= INT_MAX)
         return (int)asked;
@@ -160,7 +158,7 @@ static void *wait_at(void *gate)
     return NULL;
 }
 
-int cpu_try_threads(int count)
+int threads_try(int count)
 {
     pthread_mutex_t gate = PTHREAD_MUTEX_INITIALIZER;
     pthread_t *threads = count > 0 ? malloc((size_t)count * sizeof *threads) : NULL;
@@ -178,27 +176,9 @@ int cpu_try_threads(int count)
     return error;
 }
 
-/* ------------------------------------------------------------------------------------------------ one thread ---- */
-
-#ifdef CPU_WRAPS_PARALLEL
-/* What `omp parallel` calls, by the linker's --wrap. gcc's runtime makes and ends a team even for one thread: 0.2 to
- * 0.3 us, more than a call of few elements takes. The thread does the part itself instead, as the one of a team that it
- * is outside of all `parallel`. Inside a caller's, loops would be shared by that team. */
-void __real_GOMP_parallel(void (*part)(void *), void *data, unsigned threads, unsigned flags);
-void __wrap_GOMP_parallel(void (*part)(void *), void *data, unsigned threads, unsigned flags);
-
-void __wrap_GOMP_parallel(void (*part)(void *), void *data, unsigned threads, unsigned flags)
-{
-    if (threads == 1 && omp_get_level() == 0)
-        part(data);
-    else
-        __real_GOMP_parallel(part, data, threads, flags);
-}
-#endif
-
 /* ------------------------------------------------------------------------------------------------- signals ---- */
 
-void *cpu_signal_stack_begin(void)
+void *threads_signal_stack_begin(void)
 {
     enum { BYTES = 64 << 10 };
     stack_t before, stack = {.ss_size = BYTES};
@@ -211,7 +191,7 @@ void *cpu_signal_stack_begin(void)
     return stack.ss_sp;
 }
 
-void cpu_signal_stack_end(void *stack)
+void threads_signal_stack_end(void *stack)
 {
     if (!stack)
         return;

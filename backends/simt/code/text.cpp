@@ -1,26 +1,24 @@
 /* SPDX-License-Identifier: MIT
  *
- * text.h - the text that the system's `c++` compiles if the processor emulates a GPU: prelude.h,
- * threads.h, warps.h, the user's text, and functions that call its kernels.
+ * text.cpp - puts that text together: preludes that the user's text needs, names for its dynamic shared memory.
  */
-#ifndef FLYNN_SIMT_CODE_TEXT_H
-#define FLYNN_SIMT_CODE_TEXT_H
+#include "text.hpp"
 
 #include "../../shared/compiler.h"
-#include "code.hpp"
 
 #include <algorithm>
-#include <string>
+#include <iterator>
 #include <vector>
 
 /* Lines of ../thread_place.h, prelude.h, intrinsics.h, threads.h and warps.h. */
 extern "C" const char *const simt_thread_place[], *const simt_code_prelude[], *const simt_code_threads[];
 extern "C" const char *const simt_code_intrinsics[], *const simt_code_warps[];
 
-namespace
+namespace simt
 {
 
-constexpr int usual_lanes = 32; /* threads of a warp */
+namespace
+{
 
 bool is_of_name(char c)
 {
@@ -83,17 +81,9 @@ std::vector<std::string> dynamic_names(const std::string &text)
     return names;
 }
 
-/* What messages call the dynamic shared memory. */
-std::string dynamic_name(const std::string &text)
-{
-    const std::vector<std::string> names = dynamic_names(text);
-    const bool is_one = !names.empty() && std::count(names.begin(), names.end(), names[0]) == (long)names.size();
-    return is_one ? names[0] : "the dynamic shared memory";
-}
-
 /* Returns whether the text, or a macro of an option, has one of these words. */
 template <size_t count>
-bool mentions(const hip_code_job *job, const char *const (&words)[count])
+bool mentions(const code_job *job, const char *const (&words)[count])
 {
     const auto is_in = [&words](const char *text) {
         return std::any_of(std::begin(words), std::end(words),
@@ -105,18 +95,9 @@ bool mentions(const hip_code_job *job, const char *const (&words)[count])
     return found;
 }
 
-/* Returns whether the text may call warp functions. */
-bool has_warps(const hip_code_job *job)
-{
-    static const char *const names[] = {
-        "__shfl",   "__ballot", "__any",    "__all",     "__activemask",      "__syncwarp",
-        "__match_", "__reduce", "warpSize", "__lane_id", "cooperative_groups"};
-    return mentions(job, names);
-}
-
 /* Macros for what threads.h defines only where the text may need it: 90 functions, which take a compiler more than
  * half of its time for a short kernel. */
-std::string rarely_needed(const hip_code_job *job)
+std::string rarely_needed(const code_job *job)
 {
 #define ENDING_NAME(name) #name,
     static const char *const enders[] = {FLYNN_ENDINGS(ENDING_NAME)};
@@ -130,13 +111,29 @@ std::string rarely_needed(const hip_code_job *job)
     return text;
 }
 
-/* Returns whether the text may wait at a barrier of a block. */
-bool has_barriers(const hip_code_job *job)
+} // namespace
+
+std::string dynamic_name(const std::string &text)
+{
+    const std::vector<std::string> names = dynamic_names(text);
+    const bool is_one = !names.empty() && std::count(names.begin(), names.end(), names[0]) == (long)names.size();
+    return is_one ? names[0] : "the dynamic shared memory";
+}
+
+bool has_warps(const code_job *job)
+{
+    static const char *const names[] = {
+        "__shfl",   "__ballot", "__any",    "__all",     "__activemask",      "__syncwarp",
+        "__match_", "__reduce", "warpSize", "__lane_id", "cooperative_groups"};
+    return mentions(job, names);
+}
+
+bool has_barriers(const code_job *job)
 {
     return std::strstr(job->text, "__syncthreads") != nullptr || code_has_groups(job);
 }
 
-std::string make_text(const hip_code_job *job)
+std::string make_text(const code_job *job)
 {
     const std::string given = job->text;
     std::string text = "#define FLYNN_WARP " + std::to_string(job->lanes ? job->lanes : usual_lanes) + "\n";
@@ -157,6 +154,4 @@ std::string make_text(const hip_code_job *job)
     return text;
 }
 
-} // namespace
-
-#endif
+} // namespace simt

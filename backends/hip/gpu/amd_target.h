@@ -4,8 +4,8 @@
  * defines them: "gfx90a:sramecc+:xnack-" is a processor and features that are on or off; a generic processor,
  * "gfx11-generic", stands for several.
  */
-#ifndef FLYNN_HIP_AMD_TARGET_H
-#define FLYNN_HIP_AMD_TARGET_H
+#ifndef FLYNN_HIP_GPU_AMD_TARGET_H
+#define FLYNN_HIP_GPU_AMD_TARGET_H
 
 #include <stdbool.h>
 #include <stddef.h>

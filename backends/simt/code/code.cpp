@@ -1,16 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
- * code.h - code.hpp where the processor emulates a GPU: the system's `c++` compiles the text (text.h), and
- * ../grid.cpp runs its kernels.
+ * code.cpp - calls the compiler with the options by which the detector sees each access (detector.hpp), finds the
+ * kernels in what it made, and launches them (run.hpp).
  */
-#ifndef FLYNN_SIMT_CODE_H
-#define FLYNN_SIMT_CODE_H
+#include "code.hpp"
 
 #include "../../shared/compiler.h"
-#include "code.hpp"
-#include "text.h"
 #include "../detector.hpp"
-#include "../grid.hpp"
+#include "../run.hpp"
+#include "text.hpp"
 
 #include <algorithm>
 #include <atomic>
@@ -24,16 +22,19 @@
 #include <string>
 #include <vector>
 
-typedef void (*code_kernel)(void **arguments);
-typedef simt_place *(*code_begin)();
+namespace simt
+{
 
-struct hip_code {
+using code_kernel = void (*)(void **arguments);
+using code_begin = simt_place *(*)();
+
+struct compiled_code {
     void *handle;
     std::string name; /* of the user's function or kernel */
     std::vector<code_kernel> kernels;
     code_begin begin; /* the calling thread's place */
     mutable std::atomic<uint64_t> launches;
-    simt::object_file file;   /* what the detector's messages name */
+    object_file file;         /* what the detector's messages name */
     std::string dynamic_name; /* name of the dynamic shared memory's array */
     int lanes;                /* threads of a warp */
     int most_threads;         /* of a block, by __launch_bounds__; 0: not given */
@@ -43,9 +44,9 @@ struct hip_code {
 namespace
 {
 
-/* What the calling thread's next launch does (hip_code_watch). */
+/* What the calling thread's next launch does (watch_code). */
 thread_local struct {
-    const hip_code *code;
+    const compiled_code *code;
     const fl_kernel_watch_job *job;
 } to_watch;
 
@@ -71,7 +72,7 @@ constexpr const char *of_clang[] = {"-fsanitize=array-bounds",
                                     "-tsan-instrument-read-before-write=1",
                                     "-Wl,--wrap=memcpy,--wrap=memmove,--wrap=memset"};
 
-fl_status load(const fl_host *host, const hip_code_job *job, compiler_kind kind, hip_code *code)
+fl_status load(const fl_host *host, const code_job *job, compiler_kind kind, compiled_code *code)
 {
     static const char *const libraries[] = {"-lgcc", COMPILER_MATH, COMPILER_C, nullptr};
     std::vector<const char *> arguments = {
@@ -102,14 +103,14 @@ fl_status load(const fl_host *host, const hip_code_job *job, compiler_kind kind,
     const fl_status status = compiler_load(host, &compiled, &code->handle);
     const std::unique_ptr<void, void (*)(void *)> freed(image, std::free);
     if (status == FL_OK && image)
-        code->file = simt::object_file(image, size);
+        code->file = object_file(image, size);
     return status;
 }
 
 /* Compiles the text. A compiler that does not know GCC's options refuses them before it reads the text. Volatile
  * accesses are as good as atomic ones to the detector; GCC before 11 does not tell them from others, which makes it say
  * nothing of races where the text has them. */
-fl_status load_any(const fl_host *host, const hip_code_job *job, hip_code *code)
+fl_status load_any(const fl_host *host, const code_job *job, compiled_code *code)
 {
     compiler_kind kind = compiler_kind::gcc;
     fl_status status = load(host, job, kind, code);
@@ -124,7 +125,7 @@ fl_status load_any(const fl_host *host, const hip_code_job *job, hip_code *code)
     return status;
 }
 
-fl_status find_kernels(const fl_host *host, const hip_code_job *job, hip_code *code)
+fl_status find_kernels(const fl_host *host, const code_job *job, compiled_code *code)
 {
     const int *const bounds = static_cast<const int *>(dlsym(code->handle, "flynn_launch_bounds"));
     code->most_threads = bounds ? *bounds : 0;
@@ -140,21 +141,22 @@ fl_status find_kernels(const fl_host *host, const hip_code_job *job, hip_code *c
 }
 
 /* nullptr: no memory for it. */
-std::unique_ptr<simt::detector> make_detector(const hip_code *code, dim3 grid, dim3 block, size_t shared)
+std::unique_ptr<detector> make_detector(const compiled_code *code, const uint32_t (&blocks)[3],
+                                        const uint32_t (&threads)[3], size_t shared)
 {
     link_map *map = nullptr;
     if (dlinfo(code->handle, RTLD_DI_LINKMAP, &map) != 0)
         return nullptr;
     try {
-        const simt::watched_launch launch = {to_watch.job,
-                                             &code->file,
-                                             code->dynamic_name,
-                                             map->l_addr,
-                                             shared,
-                                             {block.x, block.y, block.z},
-                                             {grid.x, grid.y, grid.z},
-                                             code->sees_volatile};
-        return std::make_unique<simt::detector>(launch);
+        const watched_launch launch = {to_watch.job,
+                                       &code->file,
+                                       code->dynamic_name,
+                                       map->l_addr,
+                                       shared,
+                                       {threads[0], threads[1], threads[2]},
+                                       {blocks[0], blocks[1], blocks[2]},
+                                       code->sees_volatile};
+        return std::make_unique<detector>(launch);
     } catch (const std::bad_alloc &) {
         return nullptr;
     }
@@ -162,24 +164,24 @@ std::unique_ptr<simt::detector> make_detector(const hip_code *code, dim3 grid, d
 
 } // namespace
 
-void hip_code_watch(const hip_code *code, const fl_kernel_watch_job *watch)
+void watch_code(const compiled_code *code, const fl_kernel_watch_job *watch)
 {
     to_watch = {watch ? code : nullptr, watch};
 }
 
-fl_status hip_code_compile(hip_device *device, const hip_code_job *job, hip_code **code)
+fl_status compile_code(const fl_host *host, const code_job *job, compiled_code **code)
 {
-    std::unique_ptr<hip_code> made;
+    std::unique_ptr<compiled_code> made;
     fl_status status;
     *code = nullptr;
     try {
-        made.reset(new hip_code{});
+        made.reset(new compiled_code{});
         made->name = job->name;
-        status = load_any(device->host, job, made.get());
+        status = load_any(host, job, made.get());
         if (status == FL_OK)
-            status = find_kernels(device->host, job, made.get());
+            status = find_kernels(host, job, made.get());
     } catch (const std::bad_alloc &) {
-        status = device->host->error(FL_E_MEMORY, "out of host memory");
+        status = host->error(FL_E_MEMORY, "out of host memory");
     }
     if (status == FL_OK)
         *code = made.release();
@@ -188,35 +190,34 @@ fl_status hip_code_compile(hip_device *device, const hip_code_job *job, hip_code
     return status;
 }
 
-fl_status hip_code_queue(const fl_context *context, const hip_code *code, int kernel, dim3 grid, dim3 block,
-                         size_t shared, void **arguments)
+fl_status run_code(const fl_host *host, const compiled_code *code, int kernel, const uint32_t (&blocks)[3],
+                   const uint32_t (&threads)[3], size_t shared, void **arguments)
 {
-    const fl_host *host = hip_device_of(context)->host;
-    const unsigned threads = block.x * block.y * block.z;
-    if (code->most_threads > 0 && threads > (unsigned)code->most_threads)
+    const uint32_t count = threads[0] * threads[1] * threads[2];
+    if (code->most_threads > 0 && count > (unsigned)code->most_threads)
         return host->error(FL_E_LIMIT,
                            "%s is compiled for at most %d threads a block (__launch_bounds__); %u are given",
-                           code->name.c_str(), code->most_threads, threads);
+                           code->name.c_str(), code->most_threads, count);
     std::unique_ptr<simt::detector> detector;
     if (to_watch.code == code)
-        detector = make_detector(code, grid, block, shared);
-    const simt::grid all = {code->kernels[(size_t)kernel],
-                            arguments,
-                            {grid.x, grid.y, grid.z},
-                            {block.x, block.y, block.z},
-                            shared,
-                            code->begin,
-                            true,
-                            code->launches++,
-                            detector.get(),
-                            code->lanes};
+        detector = make_detector(code, blocks, threads, shared);
+    const grid all = {code->kernels[(size_t)kernel],
+                      arguments,
+                      {blocks[0], blocks[1], blocks[2]},
+                      {threads[0], threads[1], threads[2]},
+                      shared,
+                      code->begin,
+                      true,
+                      code->launches++,
+                      detector.get(),
+                      code->lanes};
     const char *ended;
-    const simt::outcome outcome = simt::run(all, &ended);
+    const outcome how = run(all, &ended);
     if (detector)
         detector->finish();
-    switch (outcome) {
-    case simt::outcome::done: return FL_OK;
-    case simt::outcome::ended:
+    switch (how) {
+    case outcome::done: return FL_OK;
+    case outcome::ended:
         if (!ended)
             return host->error(FL_E_DEVICE, "%s", detector->fault().c_str());
         if (std::strchr(ended, ' ')) /* an assertion's line */
@@ -226,8 +227,8 @@ fl_status hip_code_queue(const fl_context *context, const hip_code *code, int ke
     }
 }
 
-fl_status hip_code_symbol(const hip_device *device, const hip_code *code, const char *name, void **address,
-                          size_t *bytes)
+fl_status find_code_symbol(const fl_host *host, const compiled_code *code, const char *name, void **address,
+                           size_t *bytes)
 {
     Dl_info own, found;
     ElfW(Sym) *symbol = nullptr;
@@ -235,13 +236,13 @@ fl_status hip_code_symbol(const hip_device *device, const hip_code *code, const 
     if (!at || !dladdr1(at, &found, reinterpret_cast<void **>(&symbol), RTLD_DL_SYMENT) || !symbol ||
         ELF64_ST_TYPE(symbol->st_info) != STT_OBJECT || !dladdr(reinterpret_cast<void *>(code->begin), &own) ||
         own.dli_fbase != found.dli_fbase)
-        return device->host->error(FL_E_ARGUMENT, "the text has no __constant__ or __device__ variable '%s'", name);
+        return host->error(FL_E_ARGUMENT, "the text has no __constant__ or __device__ variable '%s'", name);
     *address = at;
     *bytes = (size_t)symbol->st_size;
     return FL_OK;
 }
 
-void hip_code_free(hip_device *, hip_code *code)
+void free_code(compiled_code *code)
 {
     if (!code)
         return;
@@ -249,4 +250,4 @@ void hip_code_free(hip_device *, hip_code *code)
     delete code;
 }
 
-#endif
+} // namespace simt

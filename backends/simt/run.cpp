@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * grid.cpp - the launches, and the threads of the processor that run their blocks.
+ * run.cpp - the launches, and the threads of the processor that run their blocks.
  */
-#include "grid.hpp"
+#include "run.hpp"
 
-#include "../cpu/threads.h"
+#include "../shared/threads.h"
 #include "runner.hpp"
 
 #include <algorithm>
@@ -86,7 +86,7 @@ void launch::help()
     std::fenv_t callers;
     (void)std::fegetenv(&callers);
     (void)std::fesetenv(FE_DFL_ENV);
-    void *const signals = grid.watched ? cpu_signal_stack_begin() : nullptr;
+    void *const signals = grid.watched ? threads_signal_stack_begin() : nullptr;
     try {
         std::unique_ptr<runner> borrowed = shop().borrow();
         borrowed->run_blocks(this);
@@ -95,7 +95,7 @@ void launch::help()
         out_of_memory = true;
     }
     if (grid.watched)
-        cpu_signal_stack_end(signals);
+        threads_signal_stack_end(signals);
     (void)std::fesetenv(&callers);
 }
 
