@@ -27,7 +27,7 @@ flynn_embed_preludes(FLYNN_HIP_C_SOURCES
     shared/code_numbers shared/endings shared/map_math shared/cooperative_groups
     hip/rtc_prelude hip/map_prelude hip/walk_kernels hip/map_kernels)
 
-# flynn_describe_hip_plugin(<name> <score> <text> [EMULATION]): as flynn_describe_plugin, and what the three have in common.
+# flynn_describe_hip_plugin(<name> <score> <text> ...): as flynn_describe_plugin, and what the three have in common.
 function(flynn_describe_hip_plugin name score text)
     target_link_libraries(plugin-${name} PRIVATE ${CMAKE_DL_LIBS} Threads::Threads)
     flynn_describe_plugin(${name} hip SIMT ${score} "${text}" ${ARGN})

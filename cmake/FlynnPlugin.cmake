@@ -32,18 +32,22 @@ function(flynn_add_plugin name)
     install(TARGETS plugin-${name} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/flynn ${optional})
 endfunction()
 
-# flynn_describe_plugin(<name> <family> <class> <score> <text> [EMULATION]): adds plugins/plugin.c to the target: the plugin's
-# family, whose functions <family>_probe and <family>_open it has, Flynn's class of it, how much it is preferred, with which
-# compiler and flags it was built, and whether it imitates a device.
+# flynn_describe_plugin(<name> <family> <class> <score> <text> [EMULATION] [NEEDS <file>... ABSENT <cause> <cure>]): adds
+# plugins/plugin.c to the target: the plugin's family, whose functions <family>_probe and <family>_open it has, Flynn's class
+# of it, how much it is preferred, with which compiler and flags it was built, whether it imitates a device, and the files of
+# which one exists where its device can be: without them it is not loaded, for that cause and with that fix.
 function(flynn_describe_plugin name family class score text)
+    cmake_parse_arguments(PARSE_ARGV 5 plugin "EMULATION" "" "NEEDS;ABSENT")
     set(source ${PROJECT_SOURCE_DIR}/plugins/plugin.c)
-    set(emulation 0)
-    if("EMULATION" IN_LIST ARGN)
-        set(emulation 1)
+    set(needs "")
+    if(plugin_NEEDS)
+        list(JOIN plugin_NEEDS ":" files)
+        list(POP_FRONT plugin_ABSENT cause cure)
+        set(needs ";PLUGIN_NEEDS=\"${files}\";PLUGIN_ABSENT=\"${cause}\";PLUGIN_ABSENT_CURE=\"${cure}\"")
     endif()
     target_sources(plugin-${name} PRIVATE ${source})
     set_source_files_properties(${source} PROPERTIES COMPILE_DEFINITIONS
-        "PLUGIN_NAME=\"${name}\";PLUGIN_FAMILY=\"${family}\";PLUGIN_CLASS=\"${class}\";PLUGIN_SCORE=${score};PLUGIN_EMULATION=${emulation};PLUGIN_PROBE=${family}_probe;PLUGIN_OPEN=${family}_open;PLUGIN_BUILT_WITH=\"${text}\"")
+        "PLUGIN_NAME=\"${name}\";PLUGIN_FAMILY=\"${family}\";PLUGIN_CLASS=\"${class}\";PLUGIN_SCORE=${score};PLUGIN_EMULATION=$<BOOL:${plugin_EMULATION}>;PLUGIN_PROBE=${family}_probe;PLUGIN_OPEN=${family}_open;PLUGIN_BUILT_WITH=\"${text}\"${needs}")
 endfunction()
 
 # flynn_leave_out(<name> <cause> <cure>): reports that the plugin cannot be built here, and writes a note beside libflynn

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * plugin.c - the one symbol that a plugin exports. The plugin's folder says what it is called, how it runs and how much
- * it is preferred (flynn_add_plugin in cmake/FlynnPlugin.cmake); its backend has PLUGIN_PROBE and PLUGIN_OPEN.
+ * plugin.c - the one symbol that a plugin exports. The plugin's folder says what it is called, how it runs, how much it
+ * is preferred and which device files it needs (flynn_describe_plugin in cmake/FlynnPlugin.cmake); its backend has
+ * PLUGIN_PROBE and PLUGIN_OPEN.
  */
 #include <flynn/plugin.h>
 
@@ -19,4 +20,9 @@ const fl_plugin flynn_plugin = {
     .score = PLUGIN_SCORE,
     .probe = PLUGIN_PROBE,
     .open = PLUGIN_OPEN,
+#ifdef PLUGIN_NEEDS
+    .needs = PLUGIN_NEEDS,
+    .absent = PLUGIN_ABSENT,
+    .absent_cure = PLUGIN_ABSENT_CURE,
+#endif
 };

@@ -276,8 +276,9 @@ static void free_words(child_words *w)
     *w = (child_words){.count = 0};
 }
 
-const char *const child_variables[] = {"CACHE", "CC",           "COMPILE_TIMEOUT", "CXX", "GPU_LOCK",
-                                       "LINK",  "LINK_TIMEOUT", "PLUGIN_PATH",     NULL};
+const char *const child_variables[] = {
+    "CACHE", "CC",           "COMPILE_TIMEOUT", "CXX", "GPU_LOCK", "IGNORE_DEVICE_FILES",
+    "LINK",  "LINK_TIMEOUT", "PLUGIN_PATH",     NULL};
 
 bool child_keeps(const char *variable)
 {

@@ -40,7 +40,7 @@ void explain_driver(fl_probe *probe)
     gpu_version(runtime, needs, sizeof needs);
     if (driver == 0) {
         say(probe->cause, "no %s driver found", gpu_vendor);
-        say(probe->cure, "%s, for %s %s or newer", gpu_driver_cure, gpu_runtime, needs);
+        say(probe->cure, "%s", flynn_plugin.absent_cure);
     } else {
         say(probe->cause, "the %s driver supports %s up to %s, this plugin needs %s", gpu_vendor, gpu_runtime, has,
             needs);
@@ -52,8 +52,8 @@ void explain_driver(fl_probe *probe)
 void explain_no_device(fl_probe *probe)
 {
     if (access(gpu_device_file, F_OK) != 0) {
-        say(probe->cause, "no %s GPU found, or its driver is not loaded (%s is missing)", gpu_vendor, gpu_device_file);
-        say(probe->cure, "%s", gpu_driver_cure);
+        say(probe->cause, "%s", flynn_plugin.absent);
+        say(probe->cure, "%s", flynn_plugin.absent_cure);
     } else if (access(gpu_device_file, R_OK | W_OK) != 0) {
         say(probe->cause, "no permission to use %s", gpu_device_file);
         say(probe->cure, "%s", gpu_permission_cure);

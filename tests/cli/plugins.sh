@@ -52,6 +52,31 @@ check "on another one" json "$work/out" 'd["results"] and "lean" not in {r["back
 unset FLYNN_PLUGIN_PATH
 export FLYNN_BACKEND=serial
 
+# What cannot be chosen is not loaded: to load these ends the process.
+unset FLYNN_BACKEND
+export FLYNN_PLUGIN_PATH=$FLYNN_TEST_FAULTS/unloaded
+ok "no backend is named" sqrt --size=8 --repeat=1
+ok "auto is named" sqrt --size=8 --repeat=1 --backend=auto
+refused "a backend without its device" 3 \
+    "absent cannot run here: no flux capacitor found (/nonexistent/flux is missing); fit one and restart" sqrt --size=8 --backend=absent
+run sqrt --size=8 --backend=imitation
+check "an emulation that is named is loaded" test "$status" -gt 4
+export FLYNN_PLUGIN_PATH=$FLYNN_TEST_FAULTS/needs
+ok "all backends" convolve --size=20 --repeat=1 --backend=all --json
+check "one without its device is left out, and says why" json "$work/out" '[s for s in d["skipped"] if s["backend"] == "no-file"] ==
+    [{"backend": "no-file", "reason": "no flux capacitor found (/nonexistent/flux is missing); fit one and restart"}]'
+ok "list" list
+ok "info on it" info no-file
+check "what it is" grep -qx "  SISD, family test, built with made for the tests" "$work/out"
+check "the cause" grep -qx "  cause: no flux capacitor found (/nonexistent/flux is missing)" "$work/out"
+check "the fix" grep -qx "  fix: fit one and restart" "$work/out"
+run doctor --json
+check "doctor: without hardware it is no fault" json "$work/out" '[f["state"] for f in d["findings"] if f["subject"] == "no-file"] == ["absent"]'
+FLYNN_IGNORE_DEVICE_FILES=1 ok "the file is not looked for" info no-file
+check "it can run" grep -q "^no-file: can run here" "$work/out"
+unset FLYNN_PLUGIN_PATH
+export FLYNN_BACKEND=serial
+
 # What does not fit is reported, and refused where it is asked for.
 export FLYNN_PLUGIN_PATH=$FLYNN_TEST_FAULTS/fields
 ok "info" info --json

@@ -289,6 +289,51 @@ Test(plugins, a_name_loads_that_plugin_alone)
         cr_expect(!is_mapped(others[i]), "%s is mapped", others[i]);
 }
 
+/* What could be chosen first is not loaded: a plugin without its device's file, and an emulation. */
+Test(plugins, a_choice_loads_what_can_be_chosen)
+{
+    static const char *const names[] = {"auto", "cpu", "test"};
+    static const char *const others[] = {"flynn-absent", "flynn-imitation", "flynn-hip-cpu"};
+    fl_device *device = NULL;
+    search_in(FLYNN_TEST_FAULTS "/unloaded");
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        fl_status status = fl_device_open(names[i], &device);
+        cr_expect(status == (i < 2 ? FL_OK : FL_E_UNAVAILABLE), "%s: %s", names[i], fl_last_error());
+        if (status == FL_OK)
+            fl_device_close(device);
+    }
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        cr_expect(!is_mapped(others[i]), "%s is mapped", others[i]);
+}
+
+/* It is listed with all that its file says, and refused for the reason there. */
+Test(plugins, a_plugin_without_its_device_is_not_loaded)
+{
+    static const char cause[] = "no flux capacitor found (/nonexistent/flux is missing)";
+    search_in(FLYNN_TEST_FAULTS "/needs");
+    expect_refused("no-file", cause);
+    expect_refused("no-name", cause);
+    const fl_backend_info *b = backend_named("no-file");
+    cr_expect_str_eq(b->probe.cure, "fit one and restart");
+    cr_expect(strcmp(b->family, "test") == 0 && strcmp(b->flynn_class, "SISD") == 0 &&
+                  strcmp(b->built_with, "made for the tests") == 0 && b->score == -1 && !b->emulation,
+              "family '%s', class '%s', built with '%s', score %d", b->family, b->flynn_class, b->built_with, b->score);
+    cr_expect(!is_mapped("flynn-no-file") && !is_mapped("flynn-no-name"));
+    fl_device_close(open_device("second-file"));
+    fl_device_close(open_device("older"));
+}
+
+Test(plugins, device_files_are_ignored_where_that_is_asked_for)
+{
+    fl_device *device = NULL;
+    search_in(FLYNN_TEST_FAULTS "/needs");
+    setenv("FLYNN_IGNORE_DEVICE_FILES", "0", 1);
+    expect_status(FL_E_UNAVAILABLE, fl_device_open("no-file", &device));
+    setenv("FLYNN_IGNORE_DEVICE_FILES", "1", 1);
+    fl_device_close(open_device("no-file"));
+    cr_expect(backend_named("no-file")->usable);
+}
+
 static int count_threads(void)
 {
     struct stat tasks;

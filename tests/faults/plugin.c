@@ -18,6 +18,8 @@
  *     FAULT_GRID_THREADS     the most threads of a launch in each dimension
  *     FAULT_LIBRARY          its best variant needs a library, which FAULT_LIBRARY_IS_THERE in the environment brings
  *     FAULT_SCORE 1000       `auto` takes it
+ *     FAULT_EMULATION 1      it calls itself an emulation
+ *     FAULT_NEEDS            the device files that it needs
  *     FAULT_TEXT "\x1b[2J"   is at the end of what it says of itself
  *     FAULT_CRASHES          it ends the process by a signal where the variable FAULT_CRASH says: open or run
  *
@@ -26,6 +28,7 @@
 #include <flynn/plugin.h>
 
 #include <signal.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -51,6 +54,12 @@
 #endif
 #ifndef FAULT_SCORE
 #define FAULT_SCORE (-1)
+#endif
+#ifndef FAULT_EMULATION
+#define FAULT_EMULATION 0
+#endif
+#ifndef FAULT_NEEDS
+#define FAULT_NEEDS NULL
 #endif
 #ifndef FAULT_TEXT
 #define FAULT_TEXT ""
@@ -102,12 +111,15 @@
 #define FAULT_ROWS sizeof rows / sizeof rows[0]
 #endif
 
+/* Core takes no smaller one: the fields from `needs` on were added later. */
+enum { LEAST_SIZE = offsetof(fl_plugin, needs) };
+
 static const fl_host *_Atomic core; /* threads open devices at once */
 
 /* A plugin for another core is not even loaded. */
 __attribute__((constructor)) static void run_when_loaded(void)
 {
-    if (FAULT_ABORTS || FAULT_ABI != FL_PLUGIN_ABI || FAULT_SIZE != sizeof(fl_plugin))
+    if (FAULT_ABORTS || FAULT_ABI != FL_PLUGIN_ABI || FAULT_SIZE < LEAST_SIZE)
         abort();
 }
 
@@ -334,7 +346,7 @@ __attribute__((unused)) static const fl_device_api short_api = {.size = 16, .clo
 
 __attribute__((unused)) static void probe(fl_probe *probe)
 {
-    if (FAULT_ABI != FL_PLUGIN_ABI || FAULT_SIZE != sizeof(fl_plugin))
+    if (FAULT_ABI != FL_PLUGIN_ABI || FAULT_SIZE < LEAST_SIZE)
         abort();
     if (FAULT_NO_DEVICE) {
         snprintf(probe->cause, sizeof probe->cause, "no flux capacitor in this machine");
@@ -379,8 +391,12 @@ const fl_plugin FAULT_SYMBOL = {
     .name = FAULT_TELLS,
     .family = FAULT_FAMILY,
     .flynn_class = FAULT_CLASS,
+    .emulation = FAULT_EMULATION,
     .built_with = FAULT_BUILT_WITH,
     .score = FAULT_SCORE,
     .probe = FAULT_PROBE,
     .open = FAULT_OPENER,
+    .needs = FAULT_NEEDS,
+    .absent = "no flux capacitor found (/nonexistent/flux is missing)",
+    .absent_cure = "fit one and restart",
 };

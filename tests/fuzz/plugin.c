@@ -218,15 +218,14 @@ bool __wrap_core_plugin_file_trusted(const char *path, core_fault *fault)
     return true;
 }
 
-bool __real_core_plugin_file_check(const char *path, const char *symbol, core_plugin_version *version,
-                                   core_fault *fault);
-bool __wrap_core_plugin_file_check(const char *path, const char *symbol, core_plugin_version *version,
-                                   core_fault *fault);
-bool __wrap_core_plugin_file_check(const char *path, const char *symbol, core_plugin_version *version,
-                                   core_fault *fault)
+bool __real_core_plugin_file_read(const char *path, const char *symbol, const core_plugin_data *data,
+                                  core_fault *fault);
+bool __wrap_core_plugin_file_read(const char *path, const char *symbol, const core_plugin_data *data,
+                                  core_fault *fault);
+bool __wrap_core_plugin_file_read(const char *path, const char *symbol, const core_plugin_data *data, core_fault *fault)
 {
     (void)path, (void)symbol, (void)fault;
-    *version = (core_plugin_version){0, 0};
+    memset(data->data, 0, data->size);
     return true;
 }
 
@@ -248,10 +247,19 @@ static void demand_line(const char *what, const char *text, size_t size)
 
 static void try_file(const uint8_t *data, size_t size)
 {
+    static const size_t texts[] = {offsetof(fl_plugin, family), offsetof(fl_plugin, needs),
+                                   offsetof(fl_plugin, absent)};
     core_fault fault = {.status = FL_OK};
-    core_plugin_version version;
+    fl_plugin read;
+    const core_plugin_data wanted = {&read, sizeof read, texts, sizeof texts / sizeof *texts};
+    const bool good = __real_core_plugin_file_read(fuzz_file(data, size), "flynn_plugin", &wanted, &fault);
 
-    if (__real_core_plugin_file_check(fuzz_file(data, size), "flynn_plugin", &version, &fault))
+    for (size_t i = 0; i < wanted.text_count; i++) {
+        char *text = *(char **)(void *)((char *)&read + texts[i]);
+        fuzz_demand(!text || strnlen(text, CORE_LONGEST_TEXT) < CORE_LONGEST_TEXT, "a text has no end");
+        free(text);
+    }
+    if (good)
         return;
     fuzz_demand(fault.status == FL_E_UNAVAILABLE || fault.status == FL_E_MEMORY, "status %d", (int)fault.status);
     demand_line("cause", fault.cause, sizeof fault.cause);
@@ -294,7 +302,10 @@ static void try_table(void)
                         some_text("gcc"),
                         some_number(1),
                         next_byte() % 16 ? probe : NULL,
-                        next_byte() % 16 ? open_device : NULL};
+                        next_byte() % 16 ? open_device : NULL,
+                        NULL,
+                        NULL,
+                        NULL};
     if (next_byte() % 8 == 0)
         take(&table.abi, 2 * sizeof table.abi);
     probed = (fl_probe){.device_count = some_number(1),
@@ -306,7 +317,7 @@ static void try_table(void)
     loaded = core_plugin_new("test", test_file, true, false);
     if (!loaded)
         return;
-    core_plugin_load(loaded);
+    core_plugin_load(loaded, true);
     if (!loaded->info.usable) {
         fuzz_demand(loaded->status != FL_OK, "a plugin that cannot be used has status FL_OK");
         demand_line("cause", loaded->info.probe.cause, sizeof loaded->info.probe.cause);

@@ -85,7 +85,6 @@ constexpr int gpu_dlpack_type = 2, gpu_dlpack_pinned_type = 3; /* kDLCUDA, kDLCU
 constexpr const char *gpu_vendor = "NVIDIA";
 constexpr const char *gpu_runtime = "CUDA";
 constexpr const char *gpu_device_file = "/dev/nvidiactl";
-constexpr const char *gpu_driver_cure = "install NVIDIA's driver for this GPU";
 constexpr const char *gpu_permission_cure = "get access to /dev/nvidia* (in a container: start it with GPU access)";
 constexpr const char *gpu_architecture_option = "FLYNN_CUDA_ARCHITECTURES";
 constexpr size_t gpu_architecture_prefix = 3; /* letters of "sm_90" that the option's value goes without */
@@ -162,7 +161,6 @@ constexpr int gpu_dlpack_type = 10, gpu_dlpack_pinned_type = 11; /* kDLROCM, kDL
 constexpr const char *gpu_vendor = "AMD";
 constexpr const char *gpu_runtime = "HIP";
 constexpr const char *gpu_device_file = "/dev/kfd";
-constexpr const char *gpu_driver_cure = "load the amdgpu kernel module (in a container: pass /dev/kfd and /dev/dri)";
 constexpr const char *gpu_permission_cure = "add this user to the group that owns /dev/kfd (render or video)";
 constexpr const char *gpu_architecture_option = "FLYNN_AMD_ARCHITECTURES";
 constexpr size_t gpu_architecture_prefix = 0;

@@ -155,7 +155,6 @@ inline simt::error gpu_copy_rows(void *to, size_t to_pitch, const void *from, si
 constexpr int gpu_dlpack_type = 1, gpu_dlpack_pinned_type = 1; /* kDLCPU: the emulation's memory */
 constexpr const char *gpu_vendor = "emulated";
 constexpr const char *gpu_device_file = "/";
-constexpr const char *gpu_driver_cure = "";
 constexpr const char *gpu_permission_cure = "";
 constexpr const char *gpu_architecture_option = "";
 constexpr size_t gpu_architecture_prefix = 0;

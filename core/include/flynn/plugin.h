@@ -3,9 +3,9 @@
  * plugin.h - the interface between core and a plugin, for authors of plugins.
  *
  * A plugin is a shared object `flynn-<name>.so` with one exported symbol, `const fl_plugin flynn_plugin`. Core reads
- * `abi` and `size` first, and uses the plugin only if both fit. `probe` reports the devices of this machine; `open`
- * returns a device: a table of functions and a table of rows {operation, variant, dtypes, plan, run}. A new operation
- * or variant is a new row.
+ * it from the file first, and loads the plugin only if `abi` and `size` fit and if one of the files in `needs` exists.
+ * `probe` reports the devices of this machine; `open` returns a device: a table of functions and a table of rows
+ * {operation, variant, dtypes, plan, run}. A new operation or variant is a new row.
  *
  * Core checks every argument before it calls a plugin: a plugin never validates, prints, exits or aborts. A loaded
  * plugin is never unloaded. It runs no device code before `open`. Its functions may be called from several threads, but
@@ -291,12 +291,18 @@ typedef struct fl_plugin {
     const char *name;        /* "omp"; the same as in the file's name, flynn-omp.so */
     const char *family;      /* "cpu", "hip" */
     const char *flynn_class; /* "SISD", "SIMD", "MIMD", "SIMT" */
-    int32_t emulation;       /* not 0: imitates a device, for testing */
+    int32_t emulation;       /* not 0: imitates a device, for testing; "auto" and a family's name do not load it */
     const char *built_with;  /* compiler, flags, architectures */
     int32_t score;           /* "auto" and a family's name choose the usable plugin with the highest score */
     /* Fills the zeroed struct. Fast, and leaves no device open. */
     void (*probe)(fl_probe *probe);
     fl_status (*open)(const fl_host *host, const fl_open_request *request, fl_plugin_device *device);
+    /* Absolute paths, separated by ':', of which one exists where the device can be: "/dev/gpu0:/dev/gpuctl". Where
+     * none does, the plugin and the libraries it is linked with are not loaded, and `absent` and `absent_cure` are why
+     * it cannot run and how to make it run, as fl_probe.cause and cure are. NULL: nothing is looked for. Core reads
+     * these texts from the file, so they are constants. A plugin without these fields is loaded as with NULL. */
+    const char *needs;
+    const char *absent, *absent_cure;
 } fl_plugin;
 
 /* The only exported symbol of a plugin. */

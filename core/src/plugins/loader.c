@@ -2,6 +2,8 @@
 #include "loader.h"
 
 #include <dlfcn.h>
+#include <errno.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -51,18 +53,26 @@ static bool fits(const core_loadable *what, core_plugin_version version, core_fa
     return true;
 }
 
-const void *core_load(const core_loadable *what, const char *path, core_fault *fault)
+/* Reads the data from the file; false if it was built for another core. */
+static bool read_file(const core_loadable *what, const char *path, const core_plugin_data *data, core_fault *fault)
 {
     core_plugin_version version;
-    const void *data;
-    void *library;
 
-    if (!core_plugin_file_check(path, what->symbol, &version, fault) ||
-        (version.abi != 0 && !fits(what, version, fault)))
-        return NULL;
+    if (!core_plugin_file_read(path, what->symbol, data, fault))
+        return false;
+    memcpy(&version, data->data, sizeof version);
+    return version.abi == 0 || fits(what, version, fault);
+}
+
+/* Loads a file that was read. */
+static const void *load_file(const core_loadable *what, const char *path, core_fault *fault)
+{
     /* Never closed: runtimes of OpenMP and GPUs leave threads and exit handlers, which crash after an unload. Not
      * NODELETE, with which glibc keeps what it had loaded when memory was short, and gives that out at the next try. */
-    library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    core_plugin_version version;
+    const void *data;
+
     if (!library) {
         const char *words = dlerror();
         cannot_load(path, words ? words : "out of memory", fault);
@@ -78,23 +88,43 @@ const void *core_load(const core_loadable *what, const char *path, core_fault *f
     return fits(what, version, fault) ? data : NULL;
 }
 
-/* ------------------------------------------------------------------------------------------- its fields ---- */
+const void *core_load(const core_loadable *what, const char *path, core_fault *fault)
+{
+    core_plugin_version version;
+    const core_plugin_data data = {.data = &version, .size = sizeof version};
 
-enum { LONGEST_TEXT = 2048 };
+    return read_file(what, path, &data, fault) ? load_file(what, path, fault) : NULL;
+}
+
+/* ------------------------------------------------------------------------------------------- its fields ---- */
 
 /* Copies a text of the plugin's: false with `fault` filled if there is none or it has no end. */
 static bool copy_text(const char *field, const char *text, char **copy, core_fault *fault)
 {
     if (!text)
         return core_fault_set(fault, FL_E_UNAVAILABLE, rebuild, "its %s is NULL", field);
-    if (strnlen(text, LONGEST_TEXT) == LONGEST_TEXT)
+    if (strnlen(text, CORE_LONGEST_TEXT) == CORE_LONGEST_TEXT)
         return core_fault_set(fault, FL_E_UNAVAILABLE, rebuild, "its %s has no end within %d bytes", field,
-                              LONGEST_TEXT);
+                              CORE_LONGEST_TEXT);
     *copy = strdup(text);
     return *copy || core_fault_set(fault, FL_E_MEMORY, "try again when more is free", "out of memory");
 }
 
-/* Fills info from the plugin's fields, where they are sound. */
+/* Fills info from the plugin's numbers and texts, where they are sound. */
+static bool take_texts(core_plugin *p, const fl_plugin *plugin, core_fault *fault)
+{
+    p->info.emulation = plugin->emulation != 0;
+    p->info.score = plugin->score;
+    if (!copy_text("family", plugin->family, &p->texts[0], fault) ||
+        !copy_text("flynn_class", plugin->flynn_class, &p->texts[1], fault) ||
+        !copy_text("built_with", plugin->built_with, &p->texts[2], fault))
+        return false;
+    p->info.family = p->texts[0];
+    p->info.flynn_class = p->texts[1];
+    p->info.built_with = p->texts[2];
+    return true;
+}
+
 static bool take_fields(core_plugin *p, const fl_plugin *plugin, core_fault *fault)
 {
     /* With the end of the expected name, and not beyond it: the plugin's may have none.
@@ -105,16 +135,7 @@ static bool take_fields(core_plugin *p, const fl_plugin *plugin, core_fault *fau
     if (!plugin->probe || !plugin->open)
         return core_fault_set(fault, FL_E_UNAVAILABLE, rebuild, "its function %s is NULL",
                               plugin->probe ? "open" : "probe");
-    if (!copy_text("family", plugin->family, &p->texts[0], fault) ||
-        !copy_text("flynn_class", plugin->flynn_class, &p->texts[1], fault) ||
-        !copy_text("built_with", plugin->built_with, &p->texts[2], fault))
-        return false;
-    p->info.family = p->texts[0];
-    p->info.flynn_class = p->texts[1];
-    p->info.built_with = p->texts[2];
-    p->info.emulation = plugin->emulation != 0;
-    p->info.score = plugin->score;
-    return true;
+    return take_texts(p, plugin, fault);
 }
 
 static bool has_end(const char *text, size_t size)
@@ -172,11 +193,55 @@ static bool may_load(core_plugin *p, core_fault *fault)
     return true;
 }
 
-static bool try_load(core_plugin *p, core_fault *fault)
+/* Returns whether the file can exist: it does, or its folder cannot be looked at. */
+static bool can_exist(const char *path)
 {
-    static const core_loadable what = {"plugin", "flynn_plugin", FL_PLUGIN_ABI, sizeof(fl_plugin)};
-    const fl_plugin *plugin = may_load(p, fault) ? core_load(&what, p->info.path, fault) : NULL;
+    return access(path, F_OK) == 0 || (errno != ENOENT && errno != ENOTDIR);
+}
 
+/* Returns whether one of the files that the plugin needs can exist, or whether none is asked for. Else `fault` has the
+ * plugin's reason, and `info` its texts, as far as they are in the file, although it is not loaded. */
+static bool has_device(core_plugin *p, const fl_plugin *in_file, core_fault *fault)
+{
+    const char *ignored = secure_getenv("FLYNN_IGNORE_DEVICE_FILES");
+    char path[CORE_LONGEST_TEXT];
+    core_fault no_text;
+
+    if (!in_file->needs || (ignored && *ignored && strcmp(ignored, "0") != 0))
+        return true;
+    for (const char *rest = in_file->needs; *rest; rest += *rest == ':') {
+        const size_t length = strcspn(rest, ":");
+        snprintf(path, sizeof path, "%.*s", (int)length, rest);
+        if (length > 0 && can_exist(path))
+            return true;
+        rest += length;
+    }
+    (void)take_texts(p, in_file, &no_text);
+    return core_fault_set(fault, FL_E_UNAVAILABLE, in_file->absent_cure ? in_file->absent_cure : "", "%s",
+                          in_file->absent ? in_file->absent : "no file of its device exists");
+}
+
+/* An emulation that is not wanted is left untried, by what its file says of it. */
+static bool try_load(core_plugin *p, bool emulations, core_fault *fault)
+{
+    static const core_loadable what = {"plugin", "flynn_plugin", FL_PLUGIN_ABI, offsetof(fl_plugin, needs)};
+    static const size_t texts[] = {offsetof(fl_plugin, family),     offsetof(fl_plugin, flynn_class),
+                                   offsetof(fl_plugin, built_with), offsetof(fl_plugin, needs),
+                                   offsetof(fl_plugin, absent),     offsetof(fl_plugin, absent_cure)};
+    fl_plugin in_file = {.abi = 0};
+    const core_plugin_data data = {&in_file, sizeof in_file, texts, sizeof texts / sizeof *texts};
+    const fl_plugin *plugin = NULL;
+    bool load = may_load(p, fault) && read_file(&what, p->info.path, &data, fault);
+
+    if (load) {
+        p->info.emulation = in_file.emulation != 0;
+        p->tried = emulations || !p->info.emulation;
+        load = p->tried && has_device(p, &in_file, fault);
+    }
+    for (size_t i = 0; i < data.text_count; i++)
+        free(*(char **)(void *)((char *)&in_file + texts[i]));
+    if (load)
+        plugin = load_file(&what, p->info.path, fault);
     if (!plugin || !take_fields(p, plugin, fault))
         return false;
     p->plugin = plugin;
@@ -205,14 +270,14 @@ static bool read_note(const char *path, core_fault *fault)
                           *text ? text : "not built");
 }
 
-void core_plugin_load(core_plugin *p)
+void core_plugin_load(core_plugin *p, bool emulations)
 {
     core_fault fault = {.status = FL_OK};
 
     p->tried = true;
-    p->info.usable = p->note ? read_note(p->info.path, &fault) : try_load(p, &fault);
+    p->info.usable = p->note ? read_note(p->info.path, &fault) : try_load(p, emulations, &fault);
     p->status = p->info.usable ? FL_OK : fault.status;
-    if (p->info.usable)
+    if (p->info.usable || !p->tried)
         return;
     memcpy(p->info.probe.cause, fault.cause, sizeof p->info.probe.cause);
     memcpy(p->info.probe.cure, fault.cure, sizeof p->info.probe.cure);

@@ -15,7 +15,7 @@ typedef struct core_plugin {
     const fl_plugin *plugin;    /* NULL: not loaded yet, or loading failed */
     bool named;                 /* FLYNN_PLUGIN_PATH names its folder */
     bool note;                  /* a note that the build left in the place of a plugin */
-    bool tried;                 /* core_plugin_load was called */
+    bool tried;                 /* core_plugin_load was called, and did not leave it out */
     fl_status status;           /* of the last try: FL_OK if it is usable */
     char family[32];            /* by the name until it is loaded: "hip" of "hip-amd", so that "hip" says its cause */
     char remark[256];           /* info.remark */
@@ -24,8 +24,11 @@ typedef struct core_plugin {
 } core_plugin;
 
 /* Loads and probes the file at info.path, or reads the note there. Fills `info` and, if the file is a plugin of this
- * ABI whose fields are sound, `plugin`; if it is not usable, info.probe states cause and fix. Called once for each. */
-void core_plugin_load(core_plugin *plugin);
+ * ABI whose fields are sound, `plugin`; if it is not usable, info.probe states cause and fix. A plugin whose file says
+ * that it needs a device's file which does not exist is not loaded, unless the variable FLYNN_IGNORE_DEVICE_FILES is
+ * set to another value than 0. Without `emulations` one whose file says that it is an emulation is left out, with
+ * info.emulation set. Called until the plugin was tried. */
+void core_plugin_load(core_plugin *plugin, bool emulations);
 
 /* A shared object's exported data, which begins with its version. */
 typedef struct core_loadable {

@@ -74,6 +74,7 @@ typedef ElfW(Ehdr) elf_header;
 typedef ElfW(Phdr) elf_segment;
 typedef ElfW(Shdr) elf_section;
 typedef ElfW(Sym) elf_symbol;
+typedef ElfW(Rela) elf_relocation;
 
 enum { NATIVE_CLASS = sizeof(void *) == 8 ? ELFCLASS64 : ELFCLASS32 };
 
@@ -127,48 +128,116 @@ static bool is_whole(elf_file *f, core_fault *fault)
     return f->sections != NULL;
 }
 
-/* Reads the version at the address: two numbers, which need no relocation. */
-static bool read_version(const elf_file *f, uint64_t address, core_plugin_version *version, core_fault *fault)
+/* Finds what is mapped at the address: returns how many bytes of the file are mapped from there on (0: none), and sets
+ * `offset` to their place in the file. */
+static uint64_t find_mapped(const elf_file *f, uint64_t address, uint64_t *offset)
 {
     for (int i = 0; i < f->header.e_phnum; i++) {
         const elf_segment *s = &f->segments[i];
-        if (s->p_type != PT_LOAD || address < s->p_vaddr || !lies_within(s->p_filesz, address - s->p_vaddr, 8))
+        if (s->p_type != PT_LOAD || address < s->p_vaddr || address - s->p_vaddr >= s->p_filesz)
             continue;
-        uint32_t *fields = read_part(f, s->p_offset + (address - s->p_vaddr), sizeof *version, fault);
-        if (!fields)
-            return false;
-        *version = (core_plugin_version){fields[0], fields[1]};
-        free(fields);
+        *offset = s->p_offset + (address - s->p_vaddr);
+        return s->p_filesz - (address - s->p_vaddr);
     }
-    return true;
+    return 0;
 }
 
-static bool find_in(const elf_file *f, const elf_section *table, const char *wanted, core_plugin_version *version,
+static bool find_in(const elf_file *f, const elf_section *table, const char *wanted, uint64_t *address,
                     core_fault *fault)
 {
     const size_t length = strlen(wanted) + 1;
     const elf_section *names = table->sh_link < f->header.e_shnum ? &f->sections[table->sh_link] : NULL;
     elf_symbol *symbols = names ? read_part(f, table->sh_offset, table->sh_size, fault) : NULL;
     char *text = symbols ? read_part(f, names->sh_offset, names->sh_size, fault) : NULL;
-    bool read = !names || text;
 
-    for (uint64_t i = 0; text && read && i < table->sh_size / sizeof *symbols; i++) {
+    for (uint64_t i = 0; text && i < table->sh_size / sizeof *symbols; i++) {
         const elf_symbol *s = &symbols[i];
         if (s->st_shndx != SHN_UNDEF && lies_within(names->sh_size, s->st_name, length) &&
             memcmp(text + s->st_name, wanted, length) == 0)
-            read = read_version(f, s->st_value, version, fault);
+            *address = s->st_value;
     }
     free(symbols);
     free(text);
-    return read;
+    return !names || text;
 }
 
-static bool find_version(const elf_file *f, const char *symbol, core_plugin_version *version, core_fault *fault)
+/* Writes to the data, which are at the address, the pointers that the loader will write there: addresses in the file,
+ * or 0 where it looks for a symbol first. Other formats of relocations leave the address in the file. */
+static bool relocate(const elf_file *f, uint64_t address, const core_plugin_data *data, core_fault *fault)
 {
-    for (int i = 0; i < f->header.e_shnum; i++)
-        if (f->sections[i].sh_type == SHT_DYNSYM && !find_in(f, &f->sections[i], symbol, version, fault))
+    const int symbol = sizeof(void *) == 8 ? 32 : 8; /* the first bit of its number */
+
+    for (int i = 0; i < f->header.e_shnum; i++) {
+        const elf_section *s = &f->sections[i];
+        const bool loaded = s->sh_type == SHT_RELA && (s->sh_flags & SHF_ALLOC);
+        elf_relocation *all = loaded ? read_part(f, s->sh_offset, s->sh_size, fault) : NULL;
+        if (loaded && !all)
             return false;
+        for (uint64_t k = 0; loaded && k < s->sh_size / sizeof *all; k++) {
+            const uintptr_t pointer = all[k].r_info >> symbol ? 0 : (uintptr_t)all[k].r_addend;
+            if (all[k].r_offset >= address && lies_within(data->size, all[k].r_offset - address, sizeof pointer))
+                memcpy((char *)data->data + (all[k].r_offset - address), &pointer, sizeof pointer);
+        }
+        free(all);
+    }
     return true;
+}
+
+/* Copies the text at the address; NULL: there is none. */
+static bool copy_text(const elf_file *f, uint64_t address, char **copy, core_fault *fault)
+{
+    uint64_t offset, size = address ? find_mapped(f, address, &offset) : 0;
+    char *text;
+
+    *copy = NULL;
+    if (size == 0)
+        return true;
+    size = size < CORE_LONGEST_TEXT ? size : CORE_LONGEST_TEXT;
+    text = read_part(f, offset, size, fault);
+    if (text && memchr(text, '\0', size))
+        *copy = text;
+    else
+        free(text);
+    return text != NULL;
+}
+
+static bool read_data(const elf_file *f, uint64_t address, const core_plugin_data *data, core_fault *fault)
+{
+    uint64_t offset, size = address ? find_mapped(f, address, &offset) : 0;
+    core_plugin_version version;
+    bool good;
+    void *part;
+
+    if (size < sizeof version)
+        return true;
+    size = size < data->size ? size : data->size;
+    part = read_part(f, offset, size, fault);
+    if (!part)
+        return false;
+    memcpy(data->data, part, size);
+    memcpy(&version, part, sizeof version);
+    free(part);
+    good = data->text_count == 0 || relocate(f, address, data, fault);
+    if (version.size < data->size) /* what follows is not the plugin's: it was built with an older header */
+        memset((char *)data->data + version.size, 0, data->size - version.size);
+    for (size_t i = 0; i < data->text_count; i++) {
+        char *place = (char *)data->data + data->texts[i], *text = NULL;
+        uintptr_t pointer;
+        memcpy(&pointer, place, sizeof pointer);
+        good = good && copy_text(f, pointer, &text, fault);
+        memcpy(place, &text, sizeof text);
+    }
+    return good;
+}
+
+static bool find_data(const elf_file *f, const char *symbol, const core_plugin_data *data, core_fault *fault)
+{
+    uint64_t address = 0;
+
+    for (int i = 0; i < f->header.e_shnum; i++)
+        if (f->sections[i].sh_type == SHT_DYNSYM && !find_in(f, &f->sections[i], symbol, &address, fault))
+            return false;
+    return read_data(f, address, data, fault);
 }
 
 static bool is_native(const elf_header *h)
@@ -178,19 +247,19 @@ static bool is_native(const elf_header *h)
            h->e_phentsize == sizeof(elf_segment) && (h->e_shnum == 0 || h->e_shentsize == sizeof(elf_section));
 }
 
-bool core_plugin_file_check(const char *path, const char *symbol, core_plugin_version *version, core_fault *fault)
+bool core_plugin_file_read(const char *path, const char *symbol, const core_plugin_data *data, core_fault *fault)
 {
     elf_file f = {.file = core_plugin_file_open(path, fault)};
     struct stat status;
     bool good = true;
 
-    *version = (core_plugin_version){0};
+    memset(data->data, 0, data->size);
     if (f.file < 0)
         return false;
     if (fstat(f.file, &status) == 0)
         f.bytes = (uint64_t)status.st_size;
     if (pread(f.file, &f.header, sizeof f.header, 0) == (ssize_t)sizeof f.header && is_native(&f.header))
-        good = is_whole(&f, fault) && find_version(&f, symbol, version, fault);
+        good = is_whole(&f, fault) && find_data(&f, symbol, data, fault);
     free(f.segments);
     free(f.sections);
     close(f.file);

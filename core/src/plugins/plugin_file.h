@@ -26,10 +26,25 @@ typedef struct core_plugin_version {
     uint32_t abi, size; /* 0: the file does not have them where they are looked for */
 } core_plugin_version;
 
-/* Reads the version at `symbol` without loading the file. False with `fault` filled if the file ends before its ELF
- * tables say (the loader would map it, and its first access past the end would be a SIGBUS). What else is wrong with
- * the file is left to the loader, because its messages name it. */
-bool core_plugin_file_check(const char *path, const char *symbol, core_plugin_version *version, core_fault *fault);
+enum { CORE_LONGEST_TEXT = 2048 }; /* bytes of a plugin's text, with its end */
+
+/* What is read of a plugin's exported data, which begin with its version. */
+typedef struct core_plugin_data {
+    void *data;
+    size_t size;
+    const size_t *texts; /* the places in `data` of pointers to constant texts */
+    size_t text_count;
+} core_plugin_data;
+
+/* Reads the data at `symbol` without loading the file, as the loader would leave them: 0 beyond the size that the
+ * plugin has, and all 0 if the file does not have them where they are looked for. Of the pointers, only those to texts
+ * are of use: they lead to copies, which the caller frees, also after a failure; or are NULL, where the file alone does
+ * not say where the text is, or where it has no end.
+ *
+ * False with `fault` filled if the file ends before its ELF tables say (the loader would map it, and its first access
+ * past the end would be a SIGBUS), or if memory is short. What else is wrong with the file is left to the loader,
+ * because its messages name it. */
+bool core_plugin_file_read(const char *path, const char *symbol, const core_plugin_data *data, core_fault *fault);
 
 /* False with `fault` filled if someone else can have written the plugin or can replace it: the file and its folder must
  * belong to root, to the user who runs the process or to the owner of libflynn, and no one else may write to them.

@@ -14,9 +14,12 @@
 
 enum { MOST_PLUGINS = 64 };
 
+typedef enum load_state { LOADED_NAMED, LOADED_BUT_EMULATIONS, LOADED_ALL } load_state;
+
 static struct {
     pthread_mutex_t lock;
-    bool scanned, sorted;
+    bool scanned;
+    load_state loaded;
     size_t count;
     core_plugin *plugins[MOST_PLUGINS]; /* make_ready exchanges them, but frees none */
 } registry = {.lock = PTHREAD_MUTEX_INITIALIZER};
@@ -107,15 +110,17 @@ static int by_score(const void *a, const void *b)
     return strcmp(p->info.name, q->info.name);
 }
 
-static void load_all(void)
+/* Loads the plugins that were not tried, all or all but emulations, which "auto" and a family's name never stand for.
+ * Then the best one comes first. */
+static void load(load_state wanted)
 {
-    if (registry.sorted)
+    if (registry.loaded >= wanted)
         return;
     for (size_t i = 0; i < registry.count; i++)
         if (!registry.plugins[i]->tried)
-            core_plugin_load(registry.plugins[i]);
+            core_plugin_load(registry.plugins[i], wanted == LOADED_ALL);
     qsort(registry.plugins, registry.count, sizeof registry.plugins[0], by_score);
-    registry.sorted = true;
+    registry.loaded = wanted;
 }
 
 /* Loads the plugin, again if it could not be used: a library, memory or a driver can be there now. fl_backend_get may
@@ -126,11 +131,11 @@ static fl_status make_ready(core_plugin **place, core_fault *fault)
     core_plugin *p = *place, *again = NULL;
 
     if (!p->tried)
-        core_plugin_load(p);
+        core_plugin_load(p, true);
     else if (!p->info.usable)
         again = core_plugin_new(p->info.name, p->info.path, p->named, p->note);
     if (again) {
-        core_plugin_load(again);
+        core_plugin_load(again, true);
         /* After a lack of memory the loader may keep libraries that do not work: its next words do not count. */
         if (again->plugin || p->status != FL_E_MEMORY)
             p = again;
@@ -215,7 +220,7 @@ static fl_status find_family(const char *name, const core_plugin **found)
     bool is_family = false;
     core_fault fault, memory;
 
-    load_all();
+    load(LOADED_BUT_EMULATIONS);
     for (size_t i = 0; i < registry.count; i++) {
         core_plugin **place = &registry.plugins[i];
         if (!means(name, *place))
@@ -288,7 +293,7 @@ size_t fl_backend_count(void)
 
     pthread_mutex_lock(&registry.lock);
     if (scan_once() == FL_OK)
-        load_all();
+        load(LOADED_ALL);
     count = registry.count;
     pthread_mutex_unlock(&registry.lock);
     return count;
