@@ -79,7 +79,7 @@ const column batch_run_columns[] = {
     {.key = "bound_by", .make = bound_cell},
     {.key = "link.limit_s"},
     {.key = "link.reached"},
-    {.title = "check", .make = batch_verdict},
+    {.key = "check", .make = batch_verdict},
     {0},
 };
 

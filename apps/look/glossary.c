@@ -49,7 +49,6 @@ static const entry entries[] = {
     {"f", "The serial fraction: the part of the work (Amdahl) or of the time (Gustafson) that more workers do not make faster."},
     {"factors", "u, s and vt of an SVD: two orthogonal matrices and the singular values."},
     {"failed", "How many images, elements or exercises failed."},
-    {"Flynn class", "Column of `flynn taxonomy`: the class of the row, as `flynn help class` describes it."},
     {"Gaussian", "exp(-r^2/2) (`wide`) or exp(-r^2) (`narrow`) at places from -2 to 2, the courses' kernels for `convolve`."},
     {"GB/s", "10^9 bytes in a second. The bytes are the compulsory ones, and the time that of the kernel."},
     {"GFLOP/s", "10^9 operations with real numbers in a second; a multiply-add counts as two."},

@@ -258,7 +258,7 @@ const column sweep_copies_columns[] = {
     {.key = "registers"},
     {.key = "local_bytes"},
     {.key = "occupancy"},
-    {.title = "relative", .key = "relative", .as = AS_NUMBER, .drop = 8},
+    {.key = "relative"},
     {.key = "check"},
     {0},
 };

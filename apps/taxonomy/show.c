@@ -13,7 +13,7 @@
 #include <string.h>
 
 const column taxonomy_step_columns[] = {
-    {.title = "Flynn class", .key = "flynn_class"},
+    {.key = "flynn_class", .drop = STAYS},
     {.key = "resource"},
     {.key = "what", .command = "taxonomy"},
     {.key = "variant"},

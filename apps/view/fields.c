@@ -83,7 +83,7 @@ const field fields[] = {
     {"spread", "spread", AS_PART, .drop = 26, .in = IN_COMPARE,
      .about = "the interquartile range of the totals over their median, in sweep of the kernel's times; null or `-` of "
               "one sample"},
-    {"n", "n", AS_COUNT, .drop = 27, .in = IN_COMPARE | IN_ONCE, .from = COUNT_OF, .of = "total",
+    {"n", "samples", AS_COUNT, .drop = 27, .in = IN_COMPARE | IN_ONCE, .from = COUNT_OF, .of = "total",
      .about = "how many samples the total has"},
     {"bytes", NULL, AS_BYTES, .about = "compulsory bytes: each input read once and each output written once"},
     {"bytes_requested", NULL, AS_BYTES,
@@ -113,7 +113,8 @@ const field fields[] = {
     {"speed_up_with_copies", "with copies", AS_FACTOR, .drop = 20, .in = IN_RUN | IN_COMPARE, .noise = NOISY_SPEED_UP,
      .about = "the same from `total_s`, which has the copies"},
     {"relative", "relative", AS_FACTOR, .drop = 8, .in = IN_COMPARE, .noise = NOISY,
-     .about = "`total_s` over the smallest of the exercise; null for results without a place"},
+     .about = "`total_s` over the smallest of the exercise, in sweep `kernel_s` over the smallest of the same size and "
+              "backend; null for results without a place"},
     {"place", "place", AS_COUNT, .drop = 3, .in = IN_RUN,
      .about = "the place by `total_s`; wrong results, emulations and noisy rows have none"},
     {"check.max_abs", "max error", AS_NUMBER, .drop = 10, .in = IN_RUN,
