@@ -141,17 +141,17 @@ static cell backends_cell(const json_t *pair)
 }
 
 const column compare_pair_columns[] = {
-    {.title = "exercise", .make = work_cell},
+    {.key = "exercise", .make = work_cell},
     {.key = "dtype"},
-    {.title = "backend", .make = backends_cell},
-    {.title = "kernel", .key = "kernel.older_s", .as = AS_SECONDS, .noise = "older_disturbed", .drop = 25},
-    {.title = "kernel now", .key = "kernel.newer_s", .as = AS_SECONDS, .noise = "newer_disturbed", .drop = 26},
-    {.title = "ratio", .key = "kernel.ratio", .as = AS_FACTOR, .noise = "disturbed"},
-    {.title = "verdict", .key = "kernel.verdict"},
-    {.title = "total", .key = "total.older_s", .as = AS_SECONDS, .noise = "older_disturbed", .drop = 1},
-    {.title = "total now", .key = "total.newer_s", .as = AS_SECONDS, .noise = "newer_disturbed", .drop = 2},
-    {.title = "total ratio", .key = "total.ratio", .as = AS_FACTOR, .noise = "disturbed", .drop = 3},
-    {.title = "total verdict", .key = "total.verdict", .drop = 24},
+    {.key = "resource", .make = backends_cell},
+    {.key = "kernel.older_s"},
+    {.key = "kernel.newer_s"},
+    {.key = "kernel.ratio"},
+    {.key = "kernel.verdict"},
+    {.key = "total.older_s"},
+    {.key = "total.newer_s"},
+    {.key = "total.ratio"},
+    {.key = "total.verdict"},
     {0},
 };
 

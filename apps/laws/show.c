@@ -152,19 +152,19 @@ const column laws_columns[] = {
 enum { OF_N = 1, OF_TIME = 3, OF_RANKS = 8, FOR_RANKS = 2 };
 
 static const column point_columns[] = {
-    {.title = "scaling", .key = "scaling"},
-    [OF_N] = {.title = "n", .key = "n", .as = AS_COUNT},
-    {.title = "size", .key = "size", .as = AS_NUMBER},
+    {.key = "scaling"},
+    [OF_N] = {.key = "n", .command = "laws"},
+    {.key = "size", .command = "laws"},
     [OF_TIME] = {.key = "kernel_s"},
     {.key = "spread"},
-    {.title = "GB/s", .key = "gbytes_per_s", .as = AS_COUNT, .drop = 9, .noise = "disturbed"},
-    {.title = "speed-up", .as = AS_NUMBER, .make = speed_up_cell, .noise = "speed_up_disturbed"},
-    {.title = "of n", .key = "efficiency", .as = AS_PART, .drop = 29, .noise = "speed_up_disturbed"},
+    {.key = "gbytes_per_s"},
+    {.key = "speed_up", .command = "laws", .make = speed_up_cell},
+    {.key = "efficiency"},
     [OF_RANKS] = {.key = "imbalance"},
-    {.title = "link", .key = "link_share", .as = AS_PART},
-    {.title = "Amdahl", .key = "amdahl", .as = AS_NUMBER, .drop = 32},
-    {.title = "Gustafson", .key = "gustafson", .as = AS_NUMBER, .drop = 31},
-    {.title = "deviation", .as = AS_NUMBER, .make = deviation_cell, .drop = 33, .noise = "speed_up_disturbed"},
+    {.key = "link_share"},
+    {.key = "amdahl"},
+    {.key = "gustafson"},
+    {.key = "deviation", .make = deviation_cell},
     {.title = "", .make = remark_cell},
     {0},
 };
@@ -183,7 +183,8 @@ const column *laws_point_columns(const json_t *laws)
     for (int i = 0; i < COLUMNS; i++)
         if (ranks || i < OF_RANKS || i >= OF_RANKS + FOR_RANKS)
             shown[count++] = point_columns[i];
-    shown[OF_N].title = strcmp(unit, "-") == 0 ? "n" : unit;
+    if (strcmp(unit, "-") != 0)
+        shown[OF_N] = (column){.title = unit, .key = "n", .as = AS_COUNT};
     if (strcmp(unit, "workers") == 0) /* from the first image to the last */
         shown[OF_TIME] = (column){.title = "wall", .key = "kernel_s", .as = AS_SECONDS};
     return shown;

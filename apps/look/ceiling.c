@@ -334,11 +334,11 @@ static cell spread(const json_t *quantity)
 
 const column ceiling_columns[] = {
     {.key = "resource"},
-    {.title = "what", .key = "what"},
+    {.key = "what", .command = "ceiling"},
     {.key = "variant"},
-    {.title = "measured", .as = AS_NUMBER, .make = measured, .noise = "disturbed"},
-    {.title = "spread", .as = AS_PART, .make = spread, .drop = 26},
-    {.title = "samples", .key = "times_s", .as = AS_COUNT, .drop = 28},
+    {.key = "per_second", .make = measured},
+    {.key = "spread", .make = spread},
+    {.key = "times_s", .command = "ceiling"},
     {.title = "check", .make = checked},
     {0},
 };

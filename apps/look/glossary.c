@@ -17,131 +17,83 @@ typedef struct entry {
 
 /* clang-format off */
 static const entry entries[] = {
-    {"algbw", "Algorithm bandwidth, as nccl-tests define it: the bytes of each rank's data over the median time."},
-    {"all three", "Column of `flynn batch`: the time in which all three engines of a GPU (copies to it, kernels, copies from it) worked at once."},
-    {"Amdahl", "Column of `flynn laws`: the value of Amdahl's law at n, with the f that fits best."},
     {"Amdahl's law", "With a serial fraction f, n workers are 1 / (f + (1 - f) / n) times as fast on the same work, and never more than 1 / f times."},
     {"arithmetic intensity", "Operations per byte that must cross the memory (FLOP/byte): `flops` over `bytes`. Low: memory bounds the time; high: arithmetic does."},
     {"atomic", "An operation that no other thread can come between. Atomic additions to one address take turns."},
     {"auto", "The choice that Flynn makes: of a backend the best one that can run here, of a variant and a block the ones that suit the sizes, or those that `flynn sweep --save` kept."},
     {"BabelStream", "A benchmark of memory bandwidth, whose kernels `flynn ceiling` measures next to its copy: mul (0.5 x), add (x + y), triad (x + 0.5 y), dot (the sum of x y). They count each array that is read or written once."},
     {"backend", "What computes: `serial`, `simd`, `omp`, `hip-nvidia`, `hip-amd` or `hip-cpu`, each a plugin."},
-    {"backends", "Column of `flynn list`: the backends that have the variant."},
     {"bank conflict", "Threads of a warp access different addresses of one bank of shared memory, of which an NVIDIA GPU has 32: the accesses take turns. A row of 33 in place of 32 elements avoids it in a tile."},
     {"barrier", "A point that all threads of a block reach before one goes on: `__syncthreads()`. Without it a thread may read what another one has not written yet."},
     {"batch", "Many matrices or images of one shape in one call; `flynn batch` puts many images through a pipeline."},
     {"block", "The threads of a GPU that start together on one multiprocessor, share its shared memory and can wait for each other."},
-    {"bound by", "Column of `flynn batch`: the threads or the engine that were busy for the largest part of the time. The batch is as fast as these."},
-    {"busbw", "Bus bandwidth, as nccl-tests define it: algbw times what crosses the link for each byte, so that different exchanges can be compared with the link's limit."},
-    {"busy", "Column of `flynn batch`: the time that was spent in a stage, added up over its threads."},
-    {"bytes", "Compulsory bytes: each input read once, each output written once. In `flynn slice`: those of the slice."},
+    {"bytes", "Compulsory bytes: each input read once, each output written once."},
     {"cache", "Small fast memory between a processor and its main memory. Data that stay in it make results above the ceiling of the memory possible."},
     {"ceiling", "The limits of a device as `flynn ceiling` measures them: copies in its memory, arithmetic, its link, its launches. `62 %` means that the kernel reaches 62 % of the speed that these limits allow (its roofline)."},
     {"check", "Whether the result is right. Each run compares it with an independent computation, or tests what defines it; `flynn sort` for example tests the order and that no element is lost."},
     {"chunk", "Some matrices that `flynn batch` copies and computes together."},
-    {"chunks", "Column of `flynn batch`: how many chunks are under way at a time."},
     {"class", "Flynn's classes of computers: SISD, SIMD, MISD and MIMD, by how many streams of instructions and of data work at a time; SIMT was added for GPUs. `flynn taxonomy` measures one operation in each."},
     {"coalesced", "Neighbouring threads of a warp access neighbouring addresses, so that one transfer of memory serves all of them."},
     {"cold", "The first pass. It pays for what later ones have ready: loaded libraries, compiled kernels, allocated memory."},
     {"components", "The terms s[i] u[:, i] vt[i, :] of which an SVD makes a matrix. The leading ones, with the largest singular values, describe it best; `--keep` says how many are kept."},
     {"compulsory", "Bytes that any implementation must move: each input read once, each output written once."},
     {"compute-bound", "Limited by arithmetic: a faster memory would not help. `flynn ceiling` and the column `ceiling` show it."},
-    {"computed on", "Column of `flynn batch`: the backend that reconstructed, or one thread of it."},
     {"convolution", "Each element of the result is a sum of neighbours, each multiplied by a number of a small array (the kernel), which is turned around: result[i] = sum of kernel[k] signal[i - k]."},
-    {"copy", "Column of `flynn slice`: the time to copy the bytes to the host."},
-    {"copy GB/s", "Column of `flynn slice`: the bytes that were copied over the time of the copy."},
     {"d2h", "Device to host: the copies of results from the device's memory."},
-    {"deviation", "Column of `flynn laws`: the measured speed-up over the law's value, minus 1. `not described`: more than its spread and more than 5 %."},
     {"device", "What a backend computes on: a processor or a GPU, with its memory. The host is the processor that controls it."},
     {"disturbed", "What made a row noisy: other programs took the processors, the GPU lowered its clock, or the times vary without a known cause. A line below the table and `disturbed` in JSON say which."},
     {"divergence", "Threads of one warp take different branches: the branches run one after the other, each with part of the lanes idle."},
     {"dtype", "The type of an array's elements: `f32`, `f64`, `i32`, `u8` and others, as NumPy's dtype."},
-    {"dtypes", "Column of `flynn list`: the types of elements that a variant takes."},
-    {"each", "Column of `flynn batch`: the time of a stage for one image."},
     {"emulation", "A GPU that the processor imitates (`hip-cpu`). Results, races and accesses outside are those of a GPU; times are not, so that it has no place and no speed-up."},
     {"event", "A mark in a stream, with the device's time when it is reached. The time between two events is that of the work between them, without the host's."},
     {"exercise", "One task of the courses, such as `sort` or `convolve`; a command that generates or reads the input, computes on the chosen backends, checks and times."},
     {"f", "The serial fraction: the part of the work (Amdahl) or of the time (Gustafson) that more workers do not make faster."},
-    {"factors", "u, s and vt of an SVD: two orthogonal matrices and the singular values. Column of `flynn batch`: their memory."},
+    {"factors", "u, s and vt of an SVD: two orthogonal matrices and the singular values."},
     {"failed", "How many images, elements or exercises failed."},
-    {"Flynn class", "Column of `flynn taxonomy`: the class of the row, as `flynn help class` describes it."},
-    {"for copies", "Column of `flynn batch`: pinned host memory through which chunks go to the device."},
     {"Gaussian", "exp(-r^2/2) (`wide`) or exp(-r^2) (`narrow`) at places from -2 to 2, the courses' kernels for `convolve`."},
     {"GB/s", "10^9 bytes in a second. The bytes are the compulsory ones, and the time that of the kernel."},
     {"GFLOP/s", "10^9 operations with real numbers in a second; a multiply-add counts as two."},
     {"global memory", "The GPU's own large memory, which all threads read and write. An access takes hundreds of cycles, in which other warps compute."},
     {"grid", "All blocks of a launch, in up to three dimensions."},
     {"guard", "Known values on both sides of an array. A kernel that changes them has written outside of the array."},
-    {"Gustafson", "Column of `flynn laws`: the value of Gustafson's law at n, with the f that fits best."},
     {"Gustafson's law", "With a serial fraction f, n workers do n - f (n - 1) times the work in the same time."},
     {"h2d", "Host to device: the copies of inputs to the device's memory."},
     {"halo", "The elements around a part of an array that its result needs, too: those of a neighbouring tile or rank."},
-    {"host", "The processor that controls a device, with its memory. Column of `flynn slice`: the time in which the host cuts the slice out of the whole; of `flynn batch`: the computer of a rank."},
+    {"host", "The processor that controls a device, with its memory."},
     {"I/O-bound", "Limited by reading and writing: a faster processor would not help. `flynn batch` says it in its column `bound by`."},
-    {"images", "Column of `flynn batch`: how many went through the stage."},
-    {"images at most", "Column of `flynn batch`: how many images can be in host memory at a time."},
-    {"images/s", "Column of `flynn batch`: images over the wall time."},
     {"imbalance", "1 means that all ranks work equally long; 2 that the slowest one works twice as long as the mean."},
-    {"instructions/element", "Column of `flynn taxonomy`: instructions that the processor executed, over the elements; of the emulation and where no counter exists `-`."},
     {"interpreter", "A program that executes another one's text or bytes step by step, as Python's does: each step of a loop pays for types, counts and bounds again."},
     {"interquartile range", "From the first to the third quartile: the middle half of the samples lies in it."},
     {"JIT", "Just in time: compiled when it is first called, which makes that call slow. Column `cold` shows it; Flynn keeps the compiled code in a cache."},
     {"kernel", "A function that many threads of a GPU execute. In tables: the time of the operation alone, on a processor too. In `convolve`: the small array that is moved over the image."},
-    {"kernel now", "Column of `flynn compare --against`: the kernel's time in the newer file."},
     {"lane", "One element of a vector (SIMD) or one thread of a warp (SIMT)."},
     {"latency", "The time until an answer arrives, however little is asked for."},
     {"launch", "The start of a kernel on a GPU, by the host; it takes some microseconds."},
-    {"launches", "Column of `flynn batch`: how many calls of `reconstruct`, each a launch of the kernel on a GPU."},
-    {"least", "Column of `flynn ceiling` between ranks: the fastest sample."},
     {"let", "A number that `--let=N=64,128` puts in the place of `{N}` in the words of `flynn kernel`, with a row for each."},
-    {"limit", "Column of `flynn batch`: 1 / f, the largest speed-up that Amdahl's law allows with this serial fraction."},
     {"link", "What connects two memories: PCIe or NVLink between host and GPU, a network between ranks; also the plugin for an MPI. In tables: the time in which ranks exchange data."},
-    {"link limit", "Column of `flynn batch`: the least time for the bytes that cross the link."},
-    {"matrices each", "Column of `flynn batch`: matrices of the largest chunk."},
     {"max error", "The largest difference from the expected values; the check compares it with a bound that grows with the sizes."},
-    {"measured", "Column of `flynn ceiling`: the limit that was measured."},
     {"median", "The middle one of the sorted samples: outliers do not move it."},
     {"memory-bound", "Limited by the memory: faster arithmetic would not help. Less or better ordered traffic does."},
     {"MIMD", "Multiple instruction streams, multiple data: several cores, each with its own instructions (`omp`)."},
     {"minimum", "The fastest sample: what other programs disturbed least."},
     {"MISD", "Multiple instruction streams, single data: different computations of the same thing, compared with each other."},
-    {"moved", "Column of `flynn batch`: bytes that a stage read, wrote or copied, over its busy time."},
     {"multiprocessor", "The part of a GPU that runs blocks; an H200 has 132. AMD calls it compute unit."},
-    {"n", "How many: of samples in `compare`, of threads, ranks or matrices in `laws`."},
-    {"newer", "Column of `flynn compare --against`: the backend in the newer file; `kernel now` and `total now` are its times."},
     {"noisy", "A row whose times cannot be relied on, because something disturbed them or they vary by more than half. They have a `~`, and the row has no place; `flynn compare --again=FILE` measures such rows once more."},
     {"occupancy", "How many threads a multiprocessor holds, over the most that it could; registers and shared memory limit it."},
-    {"of n", "Column of `flynn laws`: the speed-up over n; 100 % is perfect scaling. Elsewhere called parallel efficiency."},
-    {"of wall", "Column of `flynn batch`: for which part of the wall time a thread of the stage was busy."},
-    {"older", "Column of `flynn compare --against`: the backend in the older file; `kernel` and `total` are its times."},
-    {"on the device", "Column of `flynn batch`: memory of the chunks on the device."},
     {"open", "The start of a device; on a GPU its context, once for each process."},
     {"operation", "What the library computes, by variants: `sort`, `convolve`. An exercise calls one or more."},
-    {"over whole", "Column of `flynn slice`: how many times as fast as copying the whole array."},
-    {"overlap", "Column of `flynn batch`: how many stages and engines were busy at a time, on average."},
-    {"pack", "Column of `flynn slice`: the time of the kernel that puts the slice's elements next to each other before they are copied."},
     {"pageable", "Ordinary host memory. The driver copies it to pinned memory first."},
     {"pass", "One run of the operation from host arrays to host arrays: copies to the device, kernel, copies back. Each sample is one."},
-    {"path", "How elements get from one rank's device to another: `nccl`, `device`, `staged` or `host`."},
-    {"peak of the process", "Column of `flynn batch`: the largest memory of the process so far."},
     {"pinned", "Host memory that the system does not move, so that the GPU copies it directly; also called page-locked."},
-    {"pipeline", "How `flynn batch` orders the stages of its images: one after the other, or several at a time."},
     {"place", "1 is the row with the least total time."},
     {"producer", "A thread that puts work into a queue, from which a consumer takes it. A full queue stops the producer, an empty one the consumer; so do the stages of `flynn batch`."},
     {"race", "Two threads access one address without order, and one of them writes: the result depends on which comes first."},
     {"rank", "One of several processes of a group (MPI). Elsewhere: the rank of a matrix, how many singular values are not 0."},
-    {"ratio", "Column of `flynn compare --against`: the older kernel time over the newer one; above 1 the newer one is faster."},
-    {"reached", "Column of `flynn batch`: the link limit over the wall time; 100 % means that the link cannot do more."},
     {"reference", "An independent computation on a processor, with which results are compared; a slow and simple variant."},
     {"registers", "The fastest memory, of one thread alone."},
     {"relative", "How many times as long as the fastest row of the exercise."},
     {"roofline", "The speed that a device allows an operation: the lesser of its arithmetic and its memory bandwidth times the arithmetic intensity. `flynn ceiling` measures both, `flynn report` draws it."},
-    {"row bytes", "Column of `flynn slice`: bytes next to each other in the slice. Short rows copy slowly."},
     {"sample", "One measured time, of one pass."},
-    {"samples", "Column of `flynn ceiling`: how many times were measured."},
-    {"scaling", "How the time changes with the number of workers: `strong` with the same work, `weak` with work that grows with them, `batch` with more matrices on a GPU."},
-    {"serial by Amdahl", "Column of `flynn batch`: the serial fraction that Amdahl's law needs for this speed-up (Karp and Flatt's metric)."},
-    {"serial by Gustafson", "Column of `flynn batch`: the serial fraction that Gustafson's law needs for this speed-up."},
     {"serial fraction", "f in Amdahl's and Gustafson's laws: the part that more workers do not make faster. 0 is perfect scaling."},
     {"share", "The rows or elements of an array that one rank has."},
     {"shared memory", "Fast memory of a multiprocessor that the threads of one block share: `__shared__`."},
@@ -150,33 +102,20 @@ static const entry entries[] = {
     {"SISD", "Single instruction stream, single data: one core, one element at a time (`serial`)."},
     {"size", "How many elements, or the edge of a square or cube; the exercise's `--help` says which."},
     {"slice", "A part of an array by ranges of its axes, such as `2:5,:`."},
-    {"speed-up", "How many times as fast as `serial`, or as the first row where `serial` did not run: `2.00x` takes half the time. Of `laws`: as with one worker; of `batch`: as the pipeline `one-by-one`."},
+    {"speed-up", "How many times as fast as `serial`, or as the first row where `serial` did not run: `2.00x` takes half the time."},
     {"spilled", "Bytes of a thread's local memory: registers that did not fit, and arrays outside registers. Slow."},
     {"spread", "How much the samples vary: the middle half of them lies in a range of this size, in per cent of the median."},
-    {"stage", "One step of an image in `flynn batch`: read, decode, decompose, reconstruct, check, encode, write."},
-    {"step", "Column of `flynn taxonomy`: how many times as fast as the row above."},
     {"stream", "A queue of work for a device. Work in one stream keeps its order; two streams can be busy at once."},
     {"SVD", "Singular value decomposition: a matrix as u diag(s) vt, with orthogonal u and vt and the singular values s in falling order."},
     {"thread", "The smallest part of a launch on a GPU: it executes the kernel for its own index. On a processor: what runs on one core at a time."},
-    {"threads", "Column of `flynn batch` and `flynn laws`: how many threads of the host."},
     {"tile", "A part of an array that fits into a cache or shared memory, and is used several times while it is there."},
     {"total", "The time of a whole pass with the copies, by a clock on the host: what a program has to wait."},
-    {"total now", "Column of `flynn compare --against`: the total in the newer file."},
-    {"total ratio", "Column of `flynn compare --against`: the older total over the newer one."},
-    {"total verdict", "Column of `flynn compare --against`: the verdict of the totals."},
-    {"two engines", "Column of `flynn batch`: the time in which two of the three engines of a GPU worked at once."},
     {"ufunc", "NumPy's function that is applied to each element, of arrays of any shape. `flynn map` makes one of an expression or a C function."},
     {"variant", "One way to compute an operation, such as `naive` or `tiled`. `flynn list` shows those of each backend; `--variant=all` runs all."},
     {"vectorize", "To compute several elements by one instruction (`simd`). In NumPy and Numba: to apply a function to each element of an array, as `flynn map` does."},
-    {"verdict", "Column of `flynn compare --against`, of kernels: `faster` or `slower` where the difference is more than the times vary, `noisy` where a row is, else `same` or `unclear`."},
     {"wait", "In tables: the time in which a rank waits for others that are not ready."},
-    {"wall", "Time by a clock, from the first image to the last."},
     {"warm-up", "Passes before the timed ones, which are not timed themselves."},
     {"warp", "The threads of a block that execute an instruction together: 32 on NVIDIA; AMD's wavefronts have 32 or 64."},
-    {"way", "Column of `flynn slice`: `whole` copies the whole array, `view` row by row, `packed` after a kernel has put the elements next to each other."},
-    {"what", "Column of `flynn ceiling` and `flynn list`: what is measured, or what the variant does."},
-    {"what makes it so", "Column of `flynn taxonomy`: the machine's part that gives the row its class, such as vectors of 512 bits."},
-    {"where", "Column of `flynn ceiling` between ranks: whether they are on one host or on several."},
     {"with copies", "The speed-up of the whole pass. On a GPU it is less than that of the kernel, by what the copies take."},
     {"workers", "What can work at the same time: threads, ranks, engines of a GPU."},
     {"~", "Before a time: the row is noisy. Before a speed-up: this row is noisy, or the row that it is compared with."},
@@ -201,6 +140,7 @@ static const entry *entry_of(const char *word)
     return NULL;
 }
 
+/* The first column of that title; NULL: there is none. */
 static const field *column_of(const char *word)
 {
     for (const field *f = fields; f->key; f++)
@@ -209,15 +149,22 @@ static const field *column_of(const char *word)
     return NULL;
 }
 
-/* Returns what the word means, to be freed. */
+/* Returns what the word means, with each column of that title, to be freed. */
 static char *meaning(const char *word)
 {
     const entry *e = entry_of(word);
-    const field *f = column_of(word);
+    char *text = memory_text(e ? e->what : "");
 
-    if (!f)
-        return memory_text(e->what);
-    return memory_print("%s%sColumn, in JSON `%s`: %s.", e ? e->what : "", e ? " " : "", f->key, f->about);
+    for (const field *f = fields; f->key; f++) {
+        if (!f->title || !is_same(f->title, word))
+            continue;
+        char *longer =
+            memory_print("%s%sColumn%s%s%s, in JSON `%s`: %s.", text, *text ? " " : "", f->command ? " of `flynn " : "",
+                         f->command ? f->command : "", f->command ? "`" : "", f->key, f->about);
+        free(text);
+        text = longer;
+    }
+    return text;
 }
 
 static int in_order(const void *a, const void *b)
@@ -233,7 +180,7 @@ static int all_words(const char **words)
     for (const entry *e = entries; e < entries + ENTRIES; e++)
         words[count++] = e->word;
     for (const field *f = fields; f->key && count < MOST_WORDS; f++)
-        if (f->title && !entry_of(f->title))
+        if (f->title && !entry_of(f->title) && column_of(f->title) == f)
             words[count++] = f->title;
     qsort(words, (size_t)count, sizeof *words, in_order);
     return count;

@@ -221,9 +221,9 @@ static void print_backends(const json_t *overview)
 }
 
 static const column overview_columns[] = {
-    {.title = "exercise", .key = "exercise"},
+    {.key = "exercise"},
     {.title = "variants", .key = "variants"},
-    {.title = "dtypes", .key = "dtypes", .drop = 1},
+    {.key = "dtypes", .drop = 1},
     {0},
 };
 
@@ -240,9 +240,9 @@ static void print_overview(const json_t *variants)
 static const column columns[] = {
     {.title = "operation", .key = "operation"},
     {.key = "variant"},
-    {.title = "dtypes", .key = "dtypes", .drop = 40},
-    {.title = "backends", .key = "backends"},
-    {.title = "what", .key = "summary"},
+    {.key = "dtypes"},
+    {.key = "backends"},
+    {.key = "summary"},
     {0},
 };
 

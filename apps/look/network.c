@@ -450,16 +450,16 @@ static cell where_cell(const json_t *row)
 }
 
 const column network_columns[] = {
-    {.title = "what", .key = "what"},
-    {.title = "ranks", .make = ranks_cell},
-    {.title = "where", .make = where_cell},
-    {.title = "path", .key = "path"},
-    {.title = "size", .key = "bytes", .as = AS_BYTES},
-    {.title = "least", .key = "least_s", .as = AS_SECONDS},
-    {.title = "median", .key = "seconds", .as = AS_SECONDS},
-    {.title = "algbw", .key = "algbw_bytes_per_s", .as = AS_BYTE_RATE},
-    {.title = "busbw", .key = "busbw_bytes_per_s", .as = AS_BYTE_RATE},
-    {.title = "samples", .key = "times_s", .as = AS_COUNT, .drop = 28},
+    {.key = "what", .command = "ceiling"},
+    {.key = "partner", .make = ranks_cell},
+    {.key = "where", .make = where_cell},
+    {.key = "path"},
+    {.key = "bytes", .command = "ceiling"},
+    {.key = "least_s"},
+    {.key = "seconds"},
+    {.key = "algbw_bytes_per_s"},
+    {.key = "busbw_bytes_per_s"},
+    {.key = "times_s", .command = "ceiling"},
     {0},
 };
 

@@ -247,9 +247,9 @@ enum { OF_TOTAL = 6 };
 const column sweep_copies_columns[] = {
     {.key = "exercise"},
     {.key = "resource"},
-    {.title = "variant", .make = variant_cell},
-    {.title = "size", .as = AS_NUMBER, .make = sweep_size},
-    {.title = "block", .key = "block", .as = AS_BLOCK},
+    {.key = "variant"},
+    {.key = "size", .command = "sweep", .make = sweep_size},
+    {.key = "block", .drop = STAYS},
     {.key = "kernel_s"},
     [OF_TOTAL] = {.key = "total_s"},
     {.key = "spread"},
@@ -258,7 +258,7 @@ const column sweep_copies_columns[] = {
     {.key = "registers"},
     {.key = "local_bytes"},
     {.key = "occupancy"},
-    {.title = "relative", .key = "relative", .as = AS_NUMBER, .drop = 8},
+    {.key = "relative"},
     {.key = "check"},
     {0},
 };
@@ -280,8 +280,8 @@ const column sweep_best_columns[] = {
     {.key = "resource"},
     {.title = "device", .key = "device", .drop = 11},
     {.key = "dtype"},
-    {.title = "size", .as = AS_NUMBER, .make = sweep_size},
-    {.title = "variant", .make = variant_cell},
+    {.key = "size", .command = "sweep", .make = sweep_size},
+    {.key = "variant"},
     {.key = "block"},
     {.key = "kernel_s"},
     {.title = "kept", .key = "kept", .drop = 30},
@@ -290,8 +290,8 @@ const column sweep_best_columns[] = {
 
 const column sweep_refused_columns[] = {
     {.title = "backend", .key = "backend"},
-    {.title = "variant", .make = variant_cell},
-    {.title = "size", .as = AS_NUMBER, .make = sweep_size},
+    {.key = "variant"},
+    {.key = "size", .command = "sweep", .make = sweep_size},
     {.key = "block"},
     {.title = "reason", .key = "reason"},
     {0},

@@ -13,15 +13,15 @@
 #include <string.h>
 
 const column taxonomy_step_columns[] = {
-    {.title = "Flynn class", .key = "flynn_class"},
+    {.key = "flynn_class", .drop = STAYS},
     {.key = "resource"},
-    {.title = "what makes it so", .key = "what"},
+    {.key = "what", .command = "taxonomy"},
     {.key = "variant"},
-    {.title = "instructions/element", .key = "instructions_per_element", .as = AS_NUMBER},
+    {.key = "instructions_per_element"},
     {.key = "kernel_s"},
     {.key = "spread"},
     {.key = "total_s"},
-    {.title = "step", .key = "speed_up", .as = AS_FACTOR, .noise = "speed_up_disturbed"},
+    {.key = "speed_up", .command = "taxonomy"},
     {.key = "speed_up_with_copies"},
     {.key = "check"},
     {0},

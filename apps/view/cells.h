@@ -23,8 +23,13 @@ typedef struct column {
     cell (*make)(const json_t *row); /* makes the text in place of `key` and `as`; NULL: those */
     int drop; /* a table that is too wide for the terminal is shown without the column of 1, then of 2 ...; 0: it stays
                */
-    const char *noise; /* a key: true, or a text, in rows where the value is not to be relied on, which gets a `~` */
+    const char *noise;   /* a key: true, or a text, in rows where the value is not to be relied on, which gets a `~` */
+    const char *command; /* of a column without a title: the command whose quantity (fields.h) it is; NULL: the first
+                          * one of the key */
 } column;
+
+/* The `drop` of a column that stays, though its quantity may be left out of other tables. */
+enum { STAYS = -1 };
 
 /* The variant of a result; of a user's kernel the file's name and those macros that are lists, where it is one of
  * several. */

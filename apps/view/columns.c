@@ -17,8 +17,16 @@ column_list columns_full(const column *columns)
     column_list full = {0};
 
     for (int i = 0; i < LONGEST_LIST && (columns[i].title || columns[i].key); i++) {
-        const field *f = columns[i].title ? NULL : field_of(columns[i].key);
-        full.c[i] = f ? (column){f->title, f->key, f->as, NULL, f->drop, f->noise} : columns[i];
+        const column *c = &columns[i];
+        const field *f = c->title ? NULL : field_of(c->command, c->key);
+        full.c[i] = *c;
+        if (f)
+            full.c[i] = (column){.title = f->title,
+                                 .key = f->key,
+                                 .as = f->as,
+                                 .make = c->make ? c->make : f->make,
+                                 .drop = c->drop ? c->drop : f->drop,
+                                 .noise = f->noise};
     }
     return full;
 }
@@ -65,10 +73,7 @@ static bool is_shown(const field *f, unsigned in, const json_t *rows)
 }
 
 /* What tells the rows of several kernels of the user's apart. */
-static const column kernel_columns[] = {{.title = "variant", .make = variant_cell},
-                                        {.title = "let", .key = "let_shown"},
-                                        {.title = "block", .key = "block", .as = AS_BLOCK},
-                                        {0}};
+static const column kernel_columns[] = {{.key = "variant"}, {.key = "let_shown"}, {.key = "block", .drop = STAYS}, {0}};
 
 static bool is_of_kernels(const char *key)
 {
@@ -82,10 +87,12 @@ const column *columns_of(unsigned in, const json_t *rows)
     int count = 0;
 
     for (const field *f = fields; f->key && count < LONGEST_LIST - 2; f++) {
+        if (!is_shown(f, in, rows))
+            continue;
         if (kernels && strcmp(f->key, "variant") == 0)
-            for (const column *c = kernel_columns; c->title || c->key; c++)
+            for (const column *c = kernel_columns; c->key; c++)
                 columns[count++] = *c;
-        else if (is_shown(f, in, rows) && !(kernels && is_of_kernels(f->key)))
+        else if (!(kernels && is_of_kernels(f->key)))
             columns[count++] = (column){.key = f->key};
     }
     columns[count] = (column){0};

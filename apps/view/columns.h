@@ -2,7 +2,8 @@
  *
  * columns.h - tables as views of JSON rows: a column names a key of the row, the title above it and the form of its
  * cells. One list of columns makes the table, its Markdown and the page's HTML. A column without a title is the
- * quantity of that key, which fields.h describes; one with neither ends a list.
+ * quantity of that key, which fields.h describes, with a `make` and a `drop` of its own if it has them; one with
+ * neither ends a list.
  *
  * The room view/ shows results: rows of JSON as tables, Markdown, CSV and cells of a page.
  */
@@ -17,7 +18,7 @@
 
 enum { LONGEST_LIST = 32 };
 
-/* The list with the title, form and drop of each quantity; at most LONGEST_LIST of them are used. */
+/* The list with what fields.h says of each quantity; at most LONGEST_LIST of them are used. */
 typedef struct column_list {
     column c[LONGEST_LIST + 1];
 } column_list;

@@ -20,7 +20,7 @@ const field fields[] = {
          "`backend_requested`, the value given"},
     {"flynn_class", "class", .drop = 6, .in = IN_RUN | IN_COMPARE,
      .about = "its place in Flynn's taxonomy; null or `-` of a library on one core, because it chooses vectors itself"},
-    {"variant", "variant", .in = IN_RUN | IN_COMPARE | IN_ONCE,
+    {"variant", "variant", .make = variant_cell, .in = IN_RUN | IN_COMPARE | IN_ONCE,
      .about = "the variant that ran, for example the choice of `auto`"},
     {"dtype", "dtype", .drop = 23, .in = IN_COMPARE, .about = "the type of the result's elements"},
     {"singular_values", "components", AS_COUNT, .in = IN_RUN, .shown = WHERE_IT_DIFFERS,
@@ -84,7 +84,7 @@ const field fields[] = {
     {"spread", "spread", AS_PART, .drop = 26, .in = IN_COMPARE,
      .about = "the interquartile range of the totals over their median, in sweep of the kernel's times; null or `-` of "
               "one sample"},
-    {"n", "n", AS_COUNT, .drop = 27, .in = IN_COMPARE | IN_ONCE, .from = COUNT_OF, .of = "total",
+    {"n", "samples", AS_COUNT, .drop = 27, .in = IN_COMPARE | IN_ONCE, .from = COUNT_OF, .of = "total",
      .about = "how many samples the total has"},
     {"bytes", NULL, AS_BYTES, .about = "compulsory bytes: each input read once and each output written once"},
     {"bytes_requested", NULL, AS_BYTES,
@@ -114,7 +114,8 @@ const field fields[] = {
     {"speed_up_with_copies", "with copies", AS_FACTOR, .drop = 20, .in = IN_RUN | IN_COMPARE, .noise = NOISY_SPEED_UP,
      .about = "the same from `total_s`, which has the copies"},
     {"relative", "relative", AS_FACTOR, .drop = 8, .in = IN_COMPARE, .noise = NOISY,
-     .about = "`total_s` over the smallest of the exercise; null for results without a place"},
+     .about = "`total_s` over the smallest of the exercise, in sweep `kernel_s` over the smallest of the same size and "
+              "backend; null for results without a place"},
     {"place", "place", AS_COUNT, .drop = 3, .in = IN_RUN,
      .about = "the place by `total_s`; wrong results, emulations and noisy rows have none"},
     {"check.max_abs", "max error", AS_NUMBER, .drop = 10, .in = IN_RUN,
@@ -123,13 +124,96 @@ const field fields[] = {
      .about =
          "`ok`, the place of a wrong element, or `not checked` where nothing says what is right: this is no failure, "
          "and the row has no place"},
+
+    /* The quantities that rows of single commands have, a line each. */
+    /* clang-format off */
+    {"let_shown", "let", .command = "kernel", .about = "the names of `--let` that have several numbers, with the row's; null without `--let`"},
+    {"slice", "slice", .command = "slice", .about = "the part of the array that is copied, such as `2:5,:`"},
+    {"variant", "way", .command = "slice", .about = "`whole` copies the whole array, `view` row by row, `packed` after a kernel has put the elements next to each other"},
+    {"bytes", "bytes", AS_BYTES, .command = "slice", .about = "the bytes of the slice"},
+    {"row_bytes", "row bytes", AS_BYTES, .drop = 14, .command = "slice", .about = "bytes next to each other in the slice. Short rows copy slowly"},
+    {"kernel_s", "pack", AS_SECONDS, .drop = 15, .noise = NOISY, .command = "slice", .about = "the time of the kernel that puts the slice's elements next to each other before they are copied"},
+    {"d2h_s", "copy", AS_SECONDS, .drop = 19, .noise = NOISY, .command = "slice", .about = "the time to copy the bytes to the host"},
+    {"host_s", "host", AS_SECONDS, .drop = 16, .noise = NOISY, .command = "slice", .about = "the time in which the host cuts the slice out of the whole"},
+    {"copy_gbytes_per_s", "copy GB/s", AS_COUNT, .drop = 21, .noise = NOISY, .command = "slice", .about = "the bytes that were copied over the time of the copy"},
+    {"speed_up_over_whole", "over whole", AS_FACTOR, .noise = NOISY_SPEED_UP, .command = "slice", .about = "how many times as fast as copying the whole array"},
+    {"size", "size", AS_NUMBER, .command = "sweep", .about = "the size that was asked for, in tables else the shape; of your own kernels the numbers of `--let`"},
+    {"scaling", "scaling", .command = "laws", .about = "how the time changes with the number of workers: `strong` with the same work, `weak` with work that grows with them, `batch` with more matrices on a GPU"},
+    {"n", "n", AS_COUNT, .command = "laws", .about = "how many threads, ranks, workers or matrices; the column has their name"},
+    {"size", "size", AS_NUMBER, .command = "laws", .about = "the `--size` of the exercise at n"},
+    {"speed_up", "speed-up", AS_NUMBER, .noise = NOISY_SPEED_UP, .command = "laws", .about = "how many times as fast as with one worker: `work` times the first point's `kernel_s` over this one's. After `+-`: `speed_up_spread`"},
+    {"efficiency", "of n", AS_PART, .drop = 29, .noise = NOISY_SPEED_UP, .command = "laws", .about = "the speed-up over n; 100 % is perfect scaling. Elsewhere called parallel efficiency"},
+    {"link_share", "link", AS_PART, .command = "laws", .about = "`link.link_s` over `kernel_s`"},
+    {"amdahl", "Amdahl", AS_NUMBER, .drop = 32, .command = "laws", .about = "the value of Amdahl's law at n, with the f that fits best"},
+    {"gustafson", "Gustafson", AS_NUMBER, .drop = 31, .command = "laws", .about = "the value of Gustafson's law at n, with the f that fits best"},
+    {"deviation", "deviation", AS_NUMBER, .drop = 33, .noise = NOISY_SPEED_UP, .command = "laws", .about = "the measured speed-up over the law's value, minus 1. `not described`: more than its spread and more than 5 %"},
+    {"what", "what makes it so", .command = "taxonomy", .about = "the machine's part that gives the row its class, such as vectors of 512 bits"},
+    {"instructions_per_element", "instructions/element", AS_NUMBER, .command = "taxonomy", .about = "instructions that the processor executed, over the elements; of the emulation and where no counter exists `-`"},
+    {"speed_up", "step", AS_FACTOR, .noise = NOISY_SPEED_UP, .command = "taxonomy", .about = "how many times as fast as the row above"},
+    {"kernel.older_s", "kernel", AS_SECONDS, .drop = 25, .noise = "older_disturbed", .command = "compare --against", .about = "the kernel's time in the older file"},
+    {"kernel.newer_s", "kernel now", AS_SECONDS, .drop = 26, .noise = "newer_disturbed", .command = "compare --against", .about = "the kernel's time in the newer file"},
+    {"kernel.ratio", "ratio", AS_FACTOR, .noise = NOISY, .command = "compare --against", .about = "the older kernel time over the newer one; above 1 the newer one is faster"},
+    {"kernel.verdict", "verdict", .command = "compare --against", .about = "of kernels: `faster` or `slower` where the difference is more than the times vary, `noisy` where a row is, else `same` or `unclear`"},
+    {"total.older_s", "total", AS_SECONDS, .drop = 1, .noise = "older_disturbed", .command = "compare --against", .about = "the total in the older file"},
+    {"total.newer_s", "total now", AS_SECONDS, .drop = 2, .noise = "newer_disturbed", .command = "compare --against", .about = "the total in the newer file"},
+    {"total.ratio", "total ratio", AS_FACTOR, .drop = 3, .noise = NOISY, .command = "compare --against", .about = "the older total over the newer one"},
+    {"total.verdict", "total verdict", .drop = 24, .command = "compare --against", .about = "the verdict of the totals"},
+    {"what", "what", .command = "ceiling", .about = "what is measured"},
+    {"per_second", "measured", AS_NUMBER, .noise = NOISY, .command = "ceiling", .about = "the limit that was measured; of a launch its time, in JSON `seconds`"},
+    {"times_s", "samples", AS_COUNT, .drop = 28, .command = "ceiling", .about = "how many times were measured; in JSON the times"},
+    {"partner", "ranks", .command = "ceiling", .about = "between ranks: rank 0 and its partner, or `all`, in JSON null"},
+    {"where", "where", .command = "ceiling", .about = "between ranks: whether they are on one host or on several"},
+    {"path", "path", .command = "ceiling", .about = "how elements get from one rank's device to another: `nccl`, `device`, `staged` or `host`"},
+    {"bytes", "size", AS_BYTES, .command = "ceiling", .about = "between ranks: of a message, or of each rank's data"},
+    {"least_s", "least", AS_SECONDS, .command = "ceiling", .about = "between ranks: the fastest sample"},
+    {"seconds", "median", AS_SECONDS, .command = "ceiling", .about = "the median of the samples"},
+    {"algbw_bytes_per_s", "algbw", AS_BYTE_RATE, .command = "ceiling", .about = "algorithm bandwidth, as nccl-tests define it: the bytes of each rank's data over the median time"},
+    {"busbw_bytes_per_s", "busbw", AS_BYTE_RATE, .command = "ceiling", .about = "bus bandwidth, as nccl-tests define it: algbw times what crosses the link for each byte, so that different exchanges can be compared with the link's limit"},
+    {"dtypes", "dtypes", .drop = 40, .command = "list", .about = "the types of elements that a variant takes"},
+    {"backends", "backends", .command = "list", .about = "the backends that have the variant"},
+    {"summary", "what", .command = "list", .about = "what the variant does"},
+    {"pipeline", "pipeline", .command = "batch", .about = "how the stages of the images are ordered: one after the other, or several at a time"},
+    {"done", "images", AS_COUNT, .command = "batch", .about = "how many are checked and, if asked for, written"},
+    {"failed", "failed", AS_COUNT, .command = "batch", .about = "how many images failed"},
+    {"wall_s", "wall", AS_SECONDS, .noise = NOISY, .command = "batch", .about = "the time by a clock, from the first image to the last; of several timed passes the median"},
+    {"images_per_s", "images/s", AS_COUNT, .noise = NOISY, .command = "batch", .about = "images over the wall time"},
+    {"over_one_by_one.speed_up", "speed-up", AS_FACTOR, .noise = NOISY_SPEED_UP, .command = "batch", .about = "how many times as fast as the pipeline `one-by-one`"},
+    {"overlap", "overlap", AS_COUNT, .drop = 17, .command = "batch", .about = "how many stages and engines were busy at a time, on average"},
+    {"bound_by", "bound by", .command = "batch", .about = "the threads or the engine that were busy for the largest part of the time. The batch is as fast as these"},
+    {"link.limit_s", "link limit", AS_SECONDS, .drop = 27, .command = "batch", .about = "the least time for the bytes that cross the link"},
+    {"link.reached", "reached", AS_PART, .drop = 25, .noise = NOISY, .command = "batch", .about = "the link limit over the wall time; 100 % means that the link cannot do more"},
+    {"stage", "stage", .command = "batch", .about = "one step of an image: read, decode, decompose, reconstruct, check, encode, write"},
+    {"threads", "threads", AS_COUNT, .command = "batch", .about = "how many threads of the host; null or `-` of an engine of the device"},
+    {"busy_s", "busy", AS_SECONDS, .command = "batch", .about = "the time that was spent in a stage, added up over its threads"},
+    {"utilization", "of wall", AS_PART, .command = "batch", .about = "for which part of the wall time a thread of the stage was busy"},
+    {"count", "images", AS_COUNT, .command = "batch", .about = "how many went through the stage"},
+    {"each_s", "each", AS_SECONDS, .command = "batch", .about = "the time of a stage for one image"},
+    {"bytes_per_s", "moved", AS_BYTE_RATE, .command = "batch", .about = "bytes that a stage read, wrote or copied, over its busy time"},
+    {"over_one_by_one.workers", "workers", AS_COUNT, .command = "batch", .about = "how many threads and engines can work at the same time"},
+    {"over_one_by_one.amdahl_serial_fraction", "serial by Amdahl", AS_NUMBER, .command = "batch", .about = "the serial fraction that Amdahl's law needs for this speed-up (Karp and Flatt's metric)"},
+    {"over_one_by_one.amdahl_limit", "limit", AS_FACTOR, .drop = 24, .command = "batch", .about = "1 / f, the largest speed-up that Amdahl's law allows with this serial fraction"},
+    {"over_one_by_one.gustafson_serial_fraction", "serial by Gustafson", AS_NUMBER, .command = "batch", .about = "the serial fraction that Gustafson's law needs for this speed-up"},
+    {"engines_together.two_s", "two engines", AS_SECONDS, .command = "batch", .about = "the time in which two of the three engines of a GPU worked at once"},
+    {"engines_together.three_s", "all three", AS_SECONDS, .command = "batch", .about = "the time in which all three engines of a GPU (copies to it, kernels, copies from it) worked at once"},
+    {"reconstruct_on", "computed on", .drop = 37, .command = "batch", .about = "the backend that reconstructed, or one thread of it"},
+    {"launches", "launches", AS_COUNT, .command = "batch", .about = "how many calls of `reconstruct`, each a launch of the kernel on a GPU"},
+    {"streams", "chunks", AS_COUNT, .drop = 36, .command = "batch", .about = "how many chunks are under way at a time"},
+    {"chunk", "matrices each", AS_COUNT, .drop = 39, .command = "batch", .about = "matrices of the largest chunk"},
+    {"memory.device_bytes", "on the device", AS_BYTES, .command = "batch", .about = "memory of the chunks on the device"},
+    {"memory.host_bytes", "for copies", AS_BYTES, .drop = 38, .command = "batch", .about = "pinned host memory through which chunks go to the device"},
+    {"memory.factors_bytes", "factors", AS_BYTES, .drop = 35, .command = "batch", .about = "the memory of the factors"},
+    {"memory.images_on_host", "images at most", AS_COUNT, .drop = 34, .command = "batch", .about = "how many images can be in host memory at a time"},
+    {"memory.peak_bytes", "peak of the process", AS_BYTES, .command = "batch", .about = "the largest memory of the process so far"},
+    {"rank", "rank", AS_COUNT, .command = "batch", .about = "the number of the process"},
+    {"host", "host", .drop = 16, .command = "batch", .about = "the computer of a rank"},
+    /* clang-format on */
     {.key = NULL},
 };
 
-const field *field_of(const char *key)
+const field *field_of(const char *command, const char *key)
 {
     for (const field *f = fields; key && f->key; f++)
-        if (strcmp(f->key, key) == 0)
+        if (strcmp(f->key, key) == 0 && (!command || (f->command && strcmp(f->command, command) == 0)))
             return f;
     return NULL;
 }
@@ -187,7 +271,7 @@ void fields_put(json_t *row, const json_t *given)
     for (int i = 0; i < TIMED; i++)
         m.of[i] = row_times(given, timed[i]);
     for (const field *f = fields; f->key; f++) {
-        json_t *value = value_of(f, &m);
+        json_t *value = f->command ? NULL : value_of(f, &m);
         if (value)
             json_put(row, f->key, value);
     }
@@ -199,6 +283,7 @@ static const char *unit_of(cell_form as)
     switch (as) {
     case AS_SECONDS: return "s";
     case AS_BYTES: return "bytes";
+    case AS_BYTE_RATE: return "bytes/s";
     case AS_PERCENTAGE: return "percent";
     case AS_NUMBER:
     case AS_COUNT:
@@ -214,6 +299,7 @@ json_t *fields_describe(void)
 
     for (const field *f = fields; f->key; f++) {
         json_t *entry = json_new_object();
+        json_put(entry, "command", json_text(f->command));
         json_put(entry, "key", json_text(f->key));
         json_put(entry, "title", json_text(f->title));
         json_put(entry, "unit", json_text(unit_of(f->as)));

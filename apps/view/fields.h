@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * fields.h - the quantities of an exercise's result, each described in one row. The tables of a run and of compare (as
- * text, Markdown and HTML), the JSON with its CSV, the schema's texts and the tables of docs/commands/output.md come
- * from these rows; other tables take title, form and order of leaving out from them where they name a key alone.
+ * fields.h - the quantities of an exercise's result, and below them those that rows of one command alone have, each
+ * described in one row. The tables of a run and of compare (as text, Markdown and HTML), the JSON with its CSV, the
+ * schema's texts, the tables of docs/commands/output.md and words of the glossary come from these rows; other tables
+ * name the key alone and take title, form, noise and order of leaving out from them.
  */
 #pragma once
 
-#include "units.h"
+#include "cells.h"
 
 #include <jansson.h>
 
@@ -36,24 +37,26 @@ typedef struct field {
     const char *key;   /* in the result; NULL ends the list */
     const char *title; /* above the column; NULL: no table has it */
     cell_form as;
-    int drop; /* as in `column` */
+    cell (*make)(const json_t *row); /* as in `column`, like the next one */
+    int drop;
     unsigned in;
     field_shown shown;
     field_source from;
     const char *of;
-    const char *noise; /* as in `column` */
-    const char *about; /* what it is, for the schema and the pages; plain text with `code` */
+    const char *noise;   /* as in `column` */
+    const char *about;   /* what it is, for the schema and the pages; plain text with `code` */
+    const char *command; /* whose rows alone have it; NULL: those of every exercise */
 } field;
 
 extern const field fields[];
 
-/* NULL: it is not among them. */
-const field *field_of(const char *key);
+/* The first quantity of that key, or the command's if it is not NULL. NULL: it is not among them. */
+const field *field_of(const char *command, const char *key);
 
-/* Adds the quantities to a row in the order of `fields`: from `given`, which has those that are given and times_s, or
- * computed from it. */
+/* Adds an exercise's quantities to a row in the order of `fields`: from `given`, which has those that are given and
+ * times_s, or computed from it. */
 void fields_put(json_t *row, const json_t *given);
 
-/* Describes each quantity: its key, title, unit and what it is, whether only some exercises have it, and whether it is
- * a whole number or an interval of two: for the tests of the schema and the pages. */
+/* Describes each quantity: its command, key, title, unit and what it is, whether only some exercises have it, and
+ * whether it is a whole number or an interval of two: for the tests of the schema and the pages. */
 json_t *fields_describe(void);

@@ -11,7 +11,7 @@ const column *columns_known(unsigned in)
     for (const field *f = fields; f->key && count < LONGEST_LIST - 1; f++)
         if (f->in & in)
             known[count++] = (column){.key = f->key};
-    known[count++] = (column){.title = "let"}; /* of several kernels */
+    known[count++] = (column){.key = "let_shown"}; /* of several kernels */
     known[count] = (column){0};
     return known;
 }

@@ -247,7 +247,7 @@ for name, times in ("numbers.npy", 1), ("many.npy", 8 << 10):
     npy(name, "<f4", 1024 * times, few.tobytes() * times)
 END
 is_alone() {
-    [ "$(sed -n 2p "$work/out" | tr -s ' ')" = "backend variant total n check" ] &&
+    [ "$(sed -n 2p "$work/out" | tr -s ' ')" = "backend variant total samples check" ] &&
         sed -n 3p "$work/out" | grep -qE ' 1 ok( \(emulation\))?$' &&
         grep -qx 'one pass, with allocations and loading: not a measurement (--min-time=0.2 makes one)' "$work/out"
 }

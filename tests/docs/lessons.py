@@ -47,7 +47,7 @@ UNIT = r"(?:[nmu]?s(?:ec)?\b|min\b|[kMGT]?(?:B|FLOP)/s|[KMGTk]?i?B\b|images/s|%|
 MEASURED = ("GB/s", "GFLOP/s", "speed-up", "with copies", "place", "relative", "imbalance", "images/s", "overlap", "serial fraction", "Amdahl",
             "Gustafson", "deviation", "samples", "n")
 TITLES = re.compile(r"(?<!\S)(?:" + "|".join(MEASURED) + r")(?!\S)")
-HEADER = re.compile(r"(?:backend|exercise|Flynn class|scaling|what|way) +\S")
+HEADER = re.compile(r"(?:backend|exercise|class|scaling|what|way) +\S")
 
 
 class Page:

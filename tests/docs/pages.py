@@ -32,7 +32,7 @@ import lessons
 from shown import ENVIRONMENT, NOT_HERE, NUMBER, SOURCE, changed, commands, listed, pattern, run
 
 SECTION = "**What courses get wrong.**"
-HEADER = re.compile(r"(backend|exercise|Flynn class) .* check$")
+HEADER = re.compile(r"(backend|exercise|class) .* check$")
 ROW = re.compile(r"(?!.*: )(?:\w+ +)?(?:serial|simd|omp|hip)(?:-\w+)?(?::\w+)* ")
 SENTENCE = re.compile(r"(both|all \d+) results are right$|\d+ of \d+ results")
 WIDTH = 100

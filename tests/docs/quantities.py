@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""quantities.py [--write]: whether docs/schema and docs/commands/output.md have the quantities of a result as
+"""quantities.py [--write]: whether docs/schema and docs/commands/output.md have the quantities of results and commands as
 apps/view/fields.c describes them, which `flynn --quantities` lists, and docs/glossary.md the words that `flynn help
 --glossary` lists: among these each column of each command. With --write the pages get what is listed.
 
@@ -31,6 +31,29 @@ def in_schema(quantities):
     return ",\n".join(lines) + "\n"
 
 
+def in_schema_of_commands(quantities):
+    """Of each command the numbers that its rows have; an object's are in that object, and lists of samples are left out."""
+    commands = {}
+    for q in quantities:
+        if q["unit"] and q["key"] != "times_s":
+            *outer, key = q["key"].split(".")
+            place = commands.setdefault(q["command"], {})
+            for name in outer:
+                place = place.setdefault(name, {"properties": {}})["properties"]
+            kind = {"$ref": "#/$defs/seconds"} if q["unit"] == "s" else {"type": ["number", "null"]}
+            place[key] = {"description": q["about"].replace("`", ""), **kind}
+    parts = []
+    for command, properties in commands.items():
+        lines = ",\n".join(f"            {json.dumps(key)}: {json.dumps(what)}" for key, what in properties.items())
+        parts.append(f'        {json.dumps(command)}: {{\n          "properties": {{\n{lines}\n          }}\n        }}')
+    return ",\n".join(parts) + "\n"
+
+
+def in_page_of_commands(quantities):
+    return "| command | column | JSON key | meaning |\n|---|---|---|---|\n" + "".join(
+        f'| `{q["command"]}` | {q["title"]} | `{q["key"]}` | {q["about"]} |\n' for q in quantities)
+
+
 def in_page(quantities, with_title):
     head = "| column | JSON key | meaning |\n|---|---|---|\n" if with_title else "| JSON key | meaning |\n|---|---|\n"
     return head + "".join(("| " + q["title"] + " " if with_title else "") + f'| `{q["key"]}` | {q["about"]} |\n'
@@ -55,15 +78,18 @@ def columns_without_word(words):
 
 
 def main():
-    quantities = json.loads(flynn("--quantities"))["quantities"]
-    assert len(quantities) > 20
+    listed = json.loads(flynn("--quantities"))["quantities"]
+    quantities, of_commands = [q for q in listed if not q["command"]], [q for q in listed if q["command"]]
+    assert len(quantities) > 20 and len(of_commands) > 50
     words = [line.split("\t") for line in flynn("help", "--glossary").splitlines()]
-    missing = columns_without_word(words) + [q["title"] for q in quantities if q["title"] and q["title"] not in dict(words)]
+    missing = columns_without_word(words) + [q["title"] for q in listed if q["title"] and q["title"] not in dict(words)]
     for column in missing:
         print(f"apps/look/glossary.c has no word for the column '{column}'", file=sys.stderr)
     parts = [
         (SCHEMA, r'(    "quantities": \{\n.*?"properties": \{\n)(.*?)(      \}\n    \})', in_schema(quantities)),
-        (PAGE, r"(<!-- columns [^\n]*-->\n)(.*?)(<!-- end -->\n)", in_page(quantities, True)),
+        (SCHEMA, r'(    "of_commands": \{\n.*?"properties": \{\n)(.*?)(      \}\n    \})', in_schema_of_commands(of_commands)),
+        (PAGE, r"(<!-- columns of commands[^\n]*-->\n)(.*?)(<!-- end -->\n)", in_page_of_commands(of_commands)),
+        (PAGE, r"(<!-- columns of apps[^\n]*-->\n)(.*?)(<!-- end -->\n)", in_page(quantities, True)),
         (PAGE, r"(<!-- other [^\n]*-->\n)(.*?)(<!-- end -->\n)", in_page(quantities, False)),
         (GLOSSARY, r"(<!-- words [^\n]*-->\n)(.*?)(<!-- end -->\n)", in_glossary(words)),
     ]
@@ -81,7 +107,7 @@ def main():
         for line in sorted(set(found[2].splitlines()) ^ set(wanted.splitlines())):
             print(f"{path.name}: {'not of' if line in found[2] else 'lacks what is in'} what the command lists: {line}",
                   file=sys.stderr)
-    print(f"{len(quantities)} quantities and {len(words)} words, {len(missing)} columns without one; {wrong} of {len(parts)} places differ; "
+    print(f"{len(listed)} quantities and {len(words)} words, {len(missing)} columns without one; {wrong} of {len(parts)} places differ; "
           "tests/docs/quantities.py --write renews them")
     sys.exit(wrong > 0 or bool(missing))
 
