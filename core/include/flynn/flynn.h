@@ -135,18 +135,19 @@ typedef struct fl_backend_info {
     const char *name;        /* "omp", "hip-nvidia"; taken from the file's name if the file could not be loaded */
     const char *path;        /* of the file */
     bool usable;             /* false: probe.cause says why, probe.cure how to make it run */
-    const char *family;      /* "cpu", "hip"; if not loaded: the name up to '-', else "" */
-    const char *flynn_class; /* "SISD", "SIMD", "MIMD", "SIMT"; "" if not loaded */
+    const char *family;      /* "cpu", "hip"; if not known: the name up to '-', else "" */
+    const char *flynn_class; /* "SISD", "SIMD", "MIMD", "SIMT"; "" if not known */
     bool emulation;          /* imitates a device for testing: used only where it is named, never ranked */
-    const char *built_with;  /* compiler, flags, architectures; "" if not loaded */
+    const char *built_with;  /* compiler, flags, architectures; "" if not known */
     int score;               /* "auto" and a family's name choose the usable plugin with the highest score */
     const char *remark; /* what a user should know: it was loaded although others can write to its folder; else "" */
     fl_probe probe;     /* last, since it grows at its end */
 } fl_backend_info;
 
 /* The number of plugins in FLYNN_PLUGIN_PATH (folders separated by ':', ignored in a set-uid program), in the folder of
- * libflynn and in the installed folder. The first call loads and probes each of them. 0: there are none, or, with
- * fl_last_error, the folders could not be read for want of memory or file descriptors.
+ * libflynn and in the installed folder. The first call loads and probes each of them, unless a device of it would have
+ * a file that is not here (fl_plugin.needs). 0: there are none, or, with fl_last_error, the folders could not be read
+ * for want of memory or file descriptors.
  *
  * A plugin is loaded only if no other user can have put it there: its file and folder belong to root, to the user or to
  * the owner of libflynn, and neither others nor a group (but root's, and the owner's own, with the owner's number and
@@ -599,8 +600,8 @@ FL_API fl_status fl_transpose(fl_device *device, const fl_array *in, fl_array *o
  * batch of 1, is used with all matrices of the other. Any dtype but u8; c: of fl_dtype_result's dtype, in which
  * integers wrap. c shares no memory with a and b. If k is 0, c is 0. Error, with u a unit of rounding: at most (k + 1)
  * u |a| |b| (Higham, "Accuracy and Stability of Numerical Algorithms", section 3.5). Variants: naive, tiled, register,
- * library (BLAS, cuBLAS, rocBLAS; f32 and f64); reference, the oracle, which only `serial` has. Queued. Errors as
- * fl_convolve1d. */
+ * split (f32 on tensor cores of NVIDIA's Hopper), library (BLAS, cuBLAS, rocBLAS; f32 and f64); reference, the oracle,
+ * which only `serial` has. Queued. Errors as fl_convolve1d. */
 FL_API fl_status fl_matmul(fl_device *device, const fl_array *a, bool transpose_a, const fl_array *b, bool transpose_b,
                            fl_array *c, const fl_run *run);
 
@@ -847,8 +848,8 @@ FL_API fl_status fl_allclose(fl_device *device, const fl_array *a, const fl_arra
  * fl_dtype_float_result's dtype, no memory shared with the inputs; 1 <= rank <= k, or rank = k = 0, and y is 0. Any
  * other dimension may be 0, too. Variants: naive (one element per
  * thread, 3 rank loads), tiled (tiles in shared memory or the first cache), register (several elements per thread),
- * library (cuBLAS, rocBLAS, OpenBLAS). Error: at most (rank + 4) units of rounding of the same sum over absolute
- * values. Queued. Errors as fl_convolve1d. */
+ * split (f32 on tensor cores of NVIDIA's Hopper), library (cuBLAS, rocBLAS, OpenBLAS). Error: at most (rank + 4) units
+ * of rounding of the same sum over absolute values. Queued. Errors as fl_convolve1d. */
 FL_API fl_status fl_reconstruct(fl_device *device, const fl_array *u, const fl_array *s, const fl_array *vt,
                                 int64_t rank, fl_array *y, const fl_run *run);
 
