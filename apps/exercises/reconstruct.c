@@ -20,8 +20,8 @@ typedef struct reconstruct_options {
 
 static const own_option options[] = {
     {"keep", OPTION_INTEGERS, offsetof(reconstruct_options, keeps), "K,...",
-     .help =
-         "Components (singular values) to use (of made factors 100, or all)\vOf files all. Of a list each is a row.",
+     .help = "Components to use (100, or all; of files always all)\vComponents: leading singular values. Of a list "
+             "each is a row.",
      .least = 1, .most = INT64_MAX, .letter = 'k', .also = "components"},
     {"batch", OPTION_INTEGER, offsetof(reconstruct_options, batch), "N",
      .help = "Make factors of a batch of N matrices", .least = 1, .most = 1 << 20, .void_with = 1},
