@@ -12,6 +12,11 @@ static inline int omp_get_thread_num(void)
 {
     return 0;
 }
+
+static inline int omp_get_level(void)
+{
+    return 0;
+}
 #endif
 
 #endif
