@@ -167,7 +167,7 @@ struct copier {
     }
 };
 
-/* A thread splits a column. Its terms are stored in the order in which split_a reads those of a row: chunk c has terms
+/* A thread splits a column. Its terms are stored in the order in which a loader reads those of a row: chunk c has terms
  * c, c + 8, c + 16 and c + 24 of the tile. */
 template <bool vectors>
 __device__ inline void split_b(const factors<float> &m, const place &p, const room &shared, int thread)
