@@ -53,8 +53,8 @@ extern const field fields[];
 /* The first quantity of that key, or the command's if it is not NULL. NULL: it is not among them. */
 const field *field_of(const char *command, const char *key);
 
-/* Adds an exercise's quantities to a row in the order of `fields`: from `given`, which has those that are given and
- * times_s, or computed from it. */
+/* Adds an exercise's quantities to a row in the order of `fields`. `given` has the values of those whose source is
+ * GIVEN, and the samples, times_s, from which the others are computed. */
 void fields_put(json_t *row, const json_t *given);
 
 /* Describes each quantity: its command, key, title, unit and what it is, whether only some exercises have it, and

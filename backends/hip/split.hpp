@@ -10,7 +10,8 @@
 
 #include <cfloat>
 
-/* From so many terms on the error is below that of other sums of f32, (terms + 1) units of rounding: docs/accuracy.md.
+/* With this number of terms and more the error is below that of other sums of f32, (terms + 1) units of rounding:
+ * docs/accuracy.md.
  */
 constexpr int64_t split_least_terms = 96;
 

@@ -106,7 +106,7 @@ __device__ inline void split_in_two(float x, uint32_t &large, uint32_t &small)
 /* The product and the tile of it that a block has. */
 struct place {
     int64_t row, column;
-    int tiles; /* of terms */
+    int tiles; /* into which the terms are cut */
 };
 
 template <typename T>
@@ -123,7 +123,7 @@ __device__ inline place place_of_block(const factors<T> &m, int down, int across
 /* Copies tiles of b as they are; each of the group's threads has four columns of every fourth row. */
 template <bool vectors>
 struct copier {
-    const float *from; /* of the next tile */
+    const float *from; /* the thread's first element of the next tile */
     const float *const b;
     const int64_t rows, next_tile; /* from one of the thread's rows to the next, and to those of the next tile */
     int64_t left;                  /* rows of b from the thread's first one on */
@@ -333,7 +333,7 @@ __device__ inline bool store(const factors<float> &m, int64_t first, int64_t col
     return finite;
 }
 
-/* Sums again, without tensor cores, all outputs of the thread, or those that are not finite. */
+/* Computes outputs of the thread again, without tensor cores: all of them, or those that are not finite. */
 template <product_form form>
 __device__ inline void sum_again(const factors<float> &m, int64_t first, int64_t column, bool all)
 {

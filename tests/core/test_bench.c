@@ -166,24 +166,34 @@ Test(bench, a_function_of_the_host_has_no_device, .timeout = 60)
     times_known_waits(NULL);
 }
 
-/* Events time kernels and copies, the clock the whole. */
-static void expect_two_clocks(fl_device *device, fl_bench_clock by)
+enum { WAITED = 5 };
+
+/* WAITED passes of a copy in, a call and a copy out that wait. */
+static fl_bench *bench_of_waits(fl_device *device, struct waits *w, fl_bench_clock by)
 {
-    const int events = by != FL_BENCH_HOST ? 5 : 0, host = by != FL_BENCH_EVENTS ? 5 : 0;
-    struct waits w = {.copy_in = 2e-3, .call = 4e-3, .copy_out = 1e-3, .by_events = true};
     fl_bench *bench;
 
-    must(fl_bench_create(&(fl_bench_plan){.repeat = 5, .rounds = 1}, &bench));
+    must(fl_bench_create(&(fl_bench_plan){.repeat = WAITED, .rounds = 1}, &bench));
     must(fl_bench_add(bench, &(fl_bench_case){.name = "waits",
                                               .device = device,
                                               .call = waits_call,
                                               .copy_in = waits_copy_in,
                                               .copy_out = waits_copy_out,
                                               .took = count_took,
-                                              .user = &w,
+                                              .user = w,
                                               .by = by,
                                               .alone = true}));
     must(fl_bench_run(bench));
+    return bench;
+}
+
+/* Events time kernels and copies, the clock the whole. */
+static void expect_two_clocks(fl_device *device, fl_bench_clock by)
+{
+    const int events = by != FL_BENCH_HOST ? WAITED : 0, host = by != FL_BENCH_EVENTS ? WAITED : 0;
+    struct waits w = {.copy_in = 2e-3, .call = 4e-3, .copy_out = 1e-3, .by_events = true};
+    fl_bench *bench = bench_of_waits(device, &w, by);
+
     /* The host waits while it queues: by the events of the false GPU that is the device's time. */
     samples_of(bench, 0, FL_BENCH_COPY_IN, events);
     samples_of(bench, 0, FL_BENCH_KERNEL, events);
@@ -232,20 +242,12 @@ Test(bench, an_emulation_has_one_clock, .timeout = 60)
 
     if (fl_device_open("hip-cpu", &device) != FL_OK)
         cr_skip_test("there is no hip-cpu: %s", fl_last_error());
-    must(fl_bench_create(&(fl_bench_plan){.repeat = 5, .rounds = 1}, &bench));
-    must(fl_bench_add(bench, &(fl_bench_case){.name = "waits",
-                                              .device = device,
-                                              .call = waits_call,
-                                              .copy_in = waits_copy_in,
-                                              .copy_out = waits_copy_out,
-                                              .took = count_took,
-                                              .user = &w}));
-    must(fl_bench_run(bench));
-    expect_waited(bench, FL_BENCH_COPY_IN, 5, w.copy_in);
-    expect_waited(bench, FL_BENCH_KERNEL, 5, w.call);
-    expect_waited(bench, FL_BENCH_COPY_OUT, 5, w.copy_out);
-    expect_waited(bench, FL_BENCH_TOTAL, 5, 7e-3);
-    expect_parts(bench, 0, 5);
+    bench = bench_of_waits(device, &w, FL_BENCH_BOTH);
+    expect_waited(bench, FL_BENCH_COPY_IN, WAITED, w.copy_in);
+    expect_waited(bench, FL_BENCH_KERNEL, WAITED, w.call);
+    expect_waited(bench, FL_BENCH_COPY_OUT, WAITED, w.copy_out);
+    expect_waited(bench, FL_BENCH_TOTAL, WAITED, 7e-3);
+    expect_parts(bench, 0, WAITED);
     fl_bench_free(bench);
     fl_device_close(device);
 }

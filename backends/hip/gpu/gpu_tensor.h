@@ -35,7 +35,7 @@ __device__ inline void gpu_take_registers()
 }
 
 /* Barriers 1 to 15 of a block. gpu_meet waits until `threads` threads have met or arrived there; gpu_arrive does not
- * wait. What a thread wrote to shared memory before it came is seen after. */
+ * wait. What a thread wrote to shared memory before it met or arrived is seen by the threads that have met. */
 __device__ inline void gpu_meet(int barrier, int threads)
 {
     asm volatile("bar.sync %0, %1;" ::"r"(barrier), "r"(threads) : "memory");
@@ -45,7 +45,8 @@ __device__ inline void gpu_arrive(int barrier, int threads)
     asm volatile("bar.arrive %0, %1;" ::"r"(barrier), "r"(threads) : "memory");
 }
 
-/* What this thread wrote to shared memory is seen by tensor cores that read after the next barrier. */
+/* Tensor cores read shared memory by a path of their own: after this call and the next barrier they see what this
+ * thread wrote. */
 __device__ inline void gpu_publish()
 {
     asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
@@ -84,9 +85,10 @@ __device__ inline void gpu_store(uint32_t to, const uint32_t (&x)[4])
 /* -------------------------------------------------------------------------------------------- tensor cores ---- */
 
 /* sums += a b, a group's product: a has 64 rows, b 128 columns, both 8 terms. A warp of the group has 16 rows of a and
- * of the sums. Of its rows lane / 4 and lane / 4 + 8 a lane gives terms lane % 4 and lane % 4 + 4 of a: a[row / 8 +
- * term / 4 * 2]; and it has columns 8 j + lane % 4 * 2 and the next of the sums: sums[4 j + row / 8 * 2 + 0 or 1]. b is
- * in shared memory, a column's terms side by side: see gpu_tensor_tile. */
+ * of the sums. A lane has two of these rows, lane / 4 and lane / 4 + 8. Of each it gives two terms of a, lane % 4 and
+ * lane % 4 + 4, in a[row / 8 + term / 4 * 2]; and it gets for each j two neighbouring columns of the sums, from column
+ * 8 j + lane % 4 * 2 on, in sums[4 j + row / 8 * 2] and the next element. b is in shared memory, where the terms of a
+ * column are side by side: see gpu_tensor_tile. */
 constexpr int gpu_tensor_rows = 64, gpu_tensor_columns = 128, gpu_tensor_terms = 8, gpu_tensor_sums = 64;
 
 /* The tile of b, 128 columns of 32 terms, that begins at a multiple of 1024 bytes: column n's terms are at n * 128
