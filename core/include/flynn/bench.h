@@ -11,11 +11,12 @@
  * A case runs a first pass, from nothing (`first_s`); then passes that warm up, untimed; then timed passes. On a device
  * with its own memory a timed pass runs twice: once between events of the device, which separate copies in, kernel and
  * copies out, and once by the host's clock from start to end (`total`). A kernel shorter than 200 us is queued several
- * times between two events, and its time is the mean. In host memory, and on an emulation, one pass gives both: `total`
- * is the clock's time of the pass, `kernel` the part of it inside `call`. A call shorter than 10 us, too short for the
- * clock, is repeated within the pass; then `kernel` is the mean, and `total` counts it once. Several cases take turns,
- * so that a machine that slows down meanwhile slows all of them down. Unless the plan says how many passes to take, a
- * case whose first pass takes longer than 1 s has one timed pass; longer than 10 s: the first pass is its only sample.
+ * times between two events, and its time is the mean. Where a delay makes the kernel longer than the whole, such a pass
+ * runs again, three times at most. In host memory, and on an emulation, one pass gives both: `total` is the clock's
+ * time of the pass, `kernel` the part of it inside `call`. A call shorter than 10 us, too short for the clock, is
+ * repeated within the pass; then `kernel` is the mean, and `total` counts it once. Several cases take turns, so that a
+ * machine that slows down meanwhile slows all of them down. Unless the plan says how many passes to take, a case whose
+ * first pass takes longer than 1 s has one timed pass; longer than 10 s: the first pass is its only sample.
  *
  * The conventions of flynn.h hold: nothing here prints or ends the process, and a function that can fail returns
  * fl_status and leaves a message for fl_last_error(). One thread at a time uses a bench. Between the first pass and the
