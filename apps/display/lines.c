@@ -12,14 +12,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { USUAL_WIDTH = 80, HANGING = 2 };
+enum { HANGING = 2 };
 
 int lines_width(void)
 {
-    const char *named = getenv("COLUMNS");
-    const int terminal = text_width(), width = terminal ? terminal : named ? atoi(named) : 0;
+    const int width = text_width(stdout);
 
-    return width <= 0 ? USUAL_WIDTH : width < LEAST_WIDTH ? LEAST_WIDTH : width;
+    return width < LEAST_WIDTH ? LEAST_WIDTH : width;
 }
 
 bool lines_are_utf8(void)

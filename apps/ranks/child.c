@@ -327,6 +327,7 @@ static int run(const child_words *w, char **out_text, char **err_text)
         signals_let_end();
         signals_unblock();
         forget_options();
+        setenv("COLUMNS", "10000", 1); /* a message is one line: take_message reads the last one */
         dup2(out, STDOUT_FILENO);
         dup2(err, STDERR_FILENO);
         execv("/proc/self/exe", w->words);

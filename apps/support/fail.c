@@ -59,7 +59,7 @@ static void print_text(const char *text)
         before_line();
     const bool colour = text_has_colour(stderr);
     const int used = fprintf(stderr, "%s%s: ", colour ? "\033[33m" : "", command) - (colour ? 5 : 0);
-    text_error_wrapped(line, text_error_width(), used);
+    text_error_wrapped(line, used);
     fputs(colour ? "\033[0m\n" : "\n", stderr);
 }
 

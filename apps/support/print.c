@@ -14,11 +14,11 @@
 static void write_wrapped(const char *text, bool ends)
 {
     static int at; /* the column that the present line has reached */
-    const int width = text_width(), indent = 4;
+    const int width = text_width(stdout), indent = 4;
 
     while (*text) {
         const int spaces = (int)strspn(text, " "), word = (int)strcspn(text + spaces, " ");
-        if (width && at > indent && at + spaces + word > width) {
+        if (at > indent && at + spaces + word > width) {
             printf("\n%*s", indent, "");
             at = indent;
         } else {

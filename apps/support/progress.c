@@ -72,7 +72,7 @@ static void say_times(char *text, size_t size)
  * wider than it would not be erased whole. */
 static int room_for(char *times)
 {
-    const int least = 24, most = text_error_width() - 1 - (int)strlen(" ...");
+    const int least = 24, most = text_width(stderr) - 1 - (int)strlen(" ...");
     char *last;
 
     while (most - (int)strlen(times) < least && (last = strrchr(times, ',')))

@@ -64,36 +64,24 @@ void text_write(FILE *stream, const char *text)
         fwrite(one, 1, (size_t)text_next(&text, one), stream);
 }
 
-static int width_of(int stream)
+int text_width(FILE *stream)
 {
     const char *named = getenv("COLUMNS");
     struct winsize size;
 
-    if (!isatty(stream))
-        return 0;
     if (named && atoi(named) > 0)
         return atoi(named);
-    return ioctl(stream, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 80;
+    return ioctl(fileno(stream), TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 80;
 }
 
-int text_width(void)
+void text_error_wrapped(const char *text, int used)
 {
-    return width_of(STDOUT_FILENO);
-}
-
-int text_error_width(void)
-{
-    return width_of(STDERR_FILENO);
-}
-
-void text_error_wrapped(const char *text, int width, int used)
-{
-    const int indent = 4;
+    const int width = text_width(stderr), indent = 4;
 
     for (int word; *text; text += word) {
         const int spaces = (int)strspn(text, " ");
         word = spaces + (int)strcspn(text + spaces, " ");
-        if (width && used > indent && used + word > width) {
+        if (used > indent && used + word > width) {
             fprintf(stderr, "\n%*s", indent, "");
             used = indent;
             text += spaces;

@@ -22,13 +22,12 @@ void text_show(char *shown, size_t size, const char *text);
 /* Writes the text to a stream. */
 void text_write(FILE *stream, const char *text);
 
-/* Columns of the terminal that stdout is, or the number in COLUMNS; 0: stdout is not a terminal. The same of stderr. */
-int text_width(void);
-int text_error_width(void);
+/* Columns of the lines of a stream: the number in COLUMNS, else those of the terminal that it is, else 80. */
+int text_width(FILE *stream);
 
-/* Writes the text to stderr, in lines of at most `width` columns (0: one line), broken between words. `used`: columns
- * of the first line that are taken. */
-void text_error_wrapped(const char *text, int width, int used);
+/* Writes the text to stderr, in lines of at most text_width columns, broken between words. `used`: columns of the first
+ * line that are taken. */
+void text_error_wrapped(const char *text, int used);
 
 /* Returns whether the stream is a terminal that shows colours, and NO_COLOR does not forbid them (no-color.org). */
 bool text_has_colour(FILE *stream);

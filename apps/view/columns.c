@@ -11,6 +11,7 @@
 #include <libsmartcols/libsmartcols.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 column_list columns_full(const column *columns)
 {
@@ -312,7 +313,8 @@ static wrapping fit_narrow(const column *columns, const json_t *rows, bool *show
 
 static wrapping choose(const column *columns, const json_t *rows, bool *shown)
 {
-    const int terminal = text_width(), most = terminal ? terminal : PIPE_COLUMNS;
+    const bool terminal = isatty(STDOUT_FILENO);
+    const int most = terminal ? text_width(stdout) : PIPE_COLUMNS;
     bool listed = false;
     int width = 0;
     wrapping w = {NULL, 0};
@@ -404,7 +406,7 @@ static void print_text(const column *columns, const json_t *rows, FILE *stream)
     /* It fits tables into a terminal by cutting cells off, and has colours for a terminal only. */
     check(scols_table_set_termforce(table, wrapped.column || colour ? SCOLS_TERMFORCE_ALWAYS : SCOLS_TERMFORCE_NEVER) ==
           0);
-    check(scols_table_set_termwidth(table, wrapped.column ? (size_t)text_width() : 1 << 16) == 0);
+    check(scols_table_set_termwidth(table, wrapped.column ? (size_t)text_width(stdout) : 1 << 16) == 0);
     check(!colour || scols_table_enable_colors(table, 1) == 0);
     for (size_t c = 0; columns[c].title; c++)
         if (shown[c])

@@ -136,7 +136,7 @@ for width in 40 80; do
     COLUMNS=$width run show range:2x9999 --picture
     check "$width columns: at least a line" [ "$(grep -cE "^  [.:=+*#%@-]{$((width - 2))}$" "$work/out")" = 1 ]
 done
-ok "two halves" show halves.npy --picture
+COLUMNS=80 ok "two halves" show halves.npy --picture
 check "19 lines of each, and one between them" [ "$(sed -n 2,40p "$work/out" | cut -c3 | tr -d '\n')" = "...................+@@@@@@@@@@@@@@@@@@@" ]
 
 # terminal NAME=VALUE... ARGUMENT...: what the command writes to a terminal of 40 columns.

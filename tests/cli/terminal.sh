@@ -88,6 +88,29 @@ for width in $(printf '%s\n' 80 40 | some 1); do
     done
 done
 
+# Where there is no terminal lines end after 80 columns. A table has the columns of a terminal of 100.
+unset COLUMNS
+fits() {
+    awk -v most="$1" 'length > most {print; bad = 1} END {exit bad || NR < 1}' "${@:2}"
+}
+for words in "sort --size=1k --columns=kernal" "increment --seed=1" "sort --backend=nothing" "compare a.json b.json" "sort none.npy --rank=2"; do
+    read -ra words <<<"$words"
+    run "${words[@]}"
+    check "${words[*]}: its message" fits 80 "$work/err"
+done
+run sort --backend=serial --size=1k --columns=kernal --repeat=2 --output=a-folder-that-is-not-there-and-has-a-long-name/sorted.npy
+check "the corrected command is one line" grep -q '^  flynn sort --backend=serial .* --columns=kernel .*/sorted.npy$' "$work/err"
+for words in info doctor "help sort" "help spread" "ceiling --backend=serial --size=100000 --repeat=2"; do
+    read -ra words <<<"$words"
+    ok "${words[*]}" "${words[@]}"
+    check "${words[*]}: its lines" fits 80 "$work/out"
+done
+ok "a table" compare sort sqrt --backend=serial,simd --size=100 --repeat=2
+check "its lines" fits 100 "$work/out"
+check "and the sentences above and below it" fits 80 <(grep -vE '^(exercise|sort|sqrt) ' "$work/out")
+run compare sort --backend=serial --size=100 --variant=none
+check "a run's reason comes whole from its process" grep -q "^flynn compare: sort: 'none' is not a variant on serial; available: auto, " <(tr -s ' \n' ' ' <"$work/err")
+
 # Ctrl-C: what is done is shown and saved, and so is what did not run; then the command ends by the signal.
 # interrupted TITLE TEXT ARGUMENT...: once the text is on the terminal.
 interrupted() {

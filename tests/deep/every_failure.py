@@ -155,7 +155,7 @@ class Run:
         self.folder = pathlib.Path(tempfile.mkdtemp(dir=WORK))
         self.folder.chmod(0o1777)  # as /tmp: nobody can replace what another one has there
         env = {"PATH": "/usr/bin:/bin", "LC_ALL": "C", "HOME": str(self.folder), "FLYNN_CACHE": str(self.folder / "c"),
-               "OMP_WAIT_POLICY": "passive", "ASAN_OPTIONS": os.environ.get("ASAN_OPTIONS", ""), **case.env}
+               "OMP_WAIT_POLICY": "passive", "COLUMNS": "10000", "ASAN_OPTIONS": os.environ.get("ASAN_OPTIONS", ""), **case.env}
         for name in case.outputs:
             (self.folder / name).write_bytes(OLD)
             (self.folder / name).chmod(0o666)
