@@ -62,7 +62,7 @@ static void run_row(run *r, int row, const int *block)
     size_t i;
 
     memcpy(one.block, block, sizeof one.block);
-    child_words_common(&words, kernel_rows_takes(r->rows, &one), &one);
+    child_words_common(&words, kernel_rows_takes(r->rows, &kernel_exercise, &one), &one);
     kernel_rows_words(r->rows, row, &words);
     found = compare_run(&words);
     if (!found.document && stopped_now(r->done)) {

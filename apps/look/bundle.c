@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "bundle.h"
+#include "diagnosis.h"
 
 #include "ranks/child.h"
 #include "kept/machine.h"

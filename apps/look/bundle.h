@@ -11,10 +11,3 @@
  * The home folder's path, the host's name and Slurm's job are left out. Each command runs in a process of its own, so
  * that one which a driver ends is in the bundle, too. Ends the command if the file cannot be written. */
 void bundle_write(const char *path, const char *root);
-
-/* Ends the command if a file could not be opened (NULL) because the machine is at its end, and not because it is
- * missing. */
-void must_open(const void *opened, const char *path);
-
-/* The file's first line, without its end; "" where there is none. Ends the command if the machine is at its end. */
-void read_line(const char *path, char *line, int size);

@@ -27,8 +27,6 @@
 #include "view/units.h"
 
 #include <math.h>
-#include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -64,18 +62,6 @@ static void add_variant(fl_bench *bench, measured_device *d, const char *variant
                                               .launches = q->launches > 0 ? q->launches : 1}));
 }
 
-bool ceiling_is_known(const fl_bench_statistics *s)
-{
-    const double known_to = 0.25, width = isnan(s->low) ? s->maximum - s->minimum : s->high - s->low;
-
-    return width <= known_to * s->median;
-}
-
-json_t *ceiling_interval(const fl_bench_statistics *s)
-{
-    return json_numbers((double[]){s->low, s->high}, isnan(s->low) ? 0 : 2);
-}
-
 /* The i-th case of the bench as an entry of "quantities". A GPU that lowers its clock for its own work is no
  * disturbance. */
 static json_t *json_quantity(const fl_bench *bench, size_t i, const quantity_kind *q, double amount)
@@ -92,10 +78,10 @@ static json_t *json_quantity(const fl_bench *bench, size_t i, const quantity_kin
     json_put(entry, "what", json_text(q->title));
     json_put(entry, "variant", json_text(q->operation || q->is_stream ? r.first->variant : NULL));
     json_put(entry, "seconds", json_number(s.median));
-    json_put(entry, "interval_s", ceiling_interval(&s));
+    json_put(entry, "interval_s", quantity_interval(&s));
     json_put(entry, "spread_s", json_number(statistics_range(&s)));
     json_put(entry, "disturbed", json_text(*r.disturbed ? r.disturbed : NULL));
-    json_put(entry, "steady", json_boolean(ceiling_is_known(&s) && !disturbed && !too_short));
+    json_put(entry, "steady", json_boolean(quantity_is_known(&s) && !disturbed && !too_short));
     json_put(entry, "amount", json_number(amount));
     json_put(entry, "per_second", json_number(amount / s.median));
     json_put(entry, "unit", json_text(q->unit));
@@ -207,31 +193,6 @@ static json_t *measure_steadily(measured_device *d, const quantity_kind *q)
     return found;
 }
 
-void ceiling_note(json_t *notes, const char *format, ...)
-{
-    va_list arguments;
-    char text[500];
-
-    va_start(arguments, format);
-    vsnprintf(text, sizeof text, format, arguments);
-    va_end(arguments);
-    json_append(notes, json_text(text));
-}
-
-void ceiling_print_notes(json_t *notes)
-{
-    const bool written = fflush(stdout) == 0; /* else the command ends with the line that says so */
-    json_t *text;
-    size_t i;
-
-    json_array_foreach(notes, i, text)
-    {
-        if (written)
-            note("%s", json_string_value(text));
-    }
-    json_decref(notes);
-}
-
 /* Returns whether the quantity is a copy of arrays that may stay in a cache, which does not show the memory. */
 static bool is_cached(const measured_device *d, const char *key)
 {
@@ -250,14 +211,14 @@ static double kept_rate(const measured_device *d, const json_t *device, const ch
         if (strcmp(row_text(q, "key"), key) != 0 || is_steady(q))
             continue;
         if (is_cached(d, key))
-            ceiling_note(notes,
-                         "%s: %s: arrays of %s may stay in the caches, which have up to %s: it is not kept; "
-                         "--size=%.0fMi shows the memory",
-                         d->info->resource, row_text(q, "what"), format_bytes((double)d->bytes).text,
-                         format_bytes(d->caches).text, ceil(2 * d->caches / mebibyte));
+            quantity_note(notes,
+                          "%s: %s: arrays of %s may stay in the caches, which have up to %s: it is not kept; "
+                          "--size=%.0fMi shows the memory",
+                          d->info->resource, row_text(q, "what"), format_bytes((double)d->bytes).text,
+                          format_bytes(d->caches).text, ceil(2 * d->caches / mebibyte));
         else if (is_disturbed(q))
-            ceiling_note(notes, "%s: %s: %s: it is not kept; measure it again on a quiet machine", d->info->resource,
-                         row_text(q, "what"), row_text(q, "disturbed"));
+            quantity_note(notes, "%s: %s: %s: it is not kept; measure it again on a quiet machine", d->info->resource,
+                          row_text(q, "what"), row_text(q, "disturbed"));
         return NAN;
     }
     return ceiling_rate(device, key);
@@ -270,11 +231,11 @@ static ceilings worth_keeping(const measured_device *d, const json_t *device, js
                   kept_rate(d, device, "f64", notes)};
 
     if (c.f32_flops_per_s < 0.9 * c.f64_flops_per_s) {
-        ceiling_note(notes,
-                     "%s: multiply-adds in f32 (%s) are slower than in f64 (%s), which no processor's are: neither is "
-                     "kept; measure them again on a quiet machine",
-                     d->info->resource, format_rate(c.f32_flops_per_s, "FLOP/s").text,
-                     format_rate(c.f64_flops_per_s, "FLOP/s").text);
+        quantity_note(notes,
+                      "%s: multiply-adds in f32 (%s) are slower than in f64 (%s), which no processor's are: neither is "
+                      "kept; measure them again on a quiet machine",
+                      d->info->resource, format_rate(c.f32_flops_per_s, "FLOP/s").text,
+                      format_rate(c.f64_flops_per_s, "FLOP/s").text);
         c.f32_flops_per_s = c.f64_flops_per_s = NAN;
     }
     return c;
@@ -308,7 +269,7 @@ static json_t *measure_device(fl_device *device, const common_options *common, j
         return row; /* its times mean nothing */
     const ceilings roofline = worth_keeping(&d, row, notes);
     if (!ceilings_save(info, &roofline, &why))
-        ceiling_note(notes, "the ceilings of %s are not kept: %s", info->resource, why.text);
+        quantity_note(notes, "the ceilings of %s are not kept: %s", info->resource, why.text);
     return row;
 }
 
@@ -406,7 +367,7 @@ int command_ceiling(int argc, char **argv)
     json_put(document, "ceilings", devices);
     if (results_write(&common, document))
         show(devices, json_object_get(document, "machine"));
-    ceiling_print_notes(notes);
+    quantity_print_notes(notes);
     json_decref(document);
     backends_close(&backends);
     options_free(&common);

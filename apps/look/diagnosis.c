@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 #include "diagnosis.h"
 
+#include "support/fail.h"
 #include "support/print.h"
 #include "view/json.h"
 #include "view/row.h"
 
 #include <flynn/flynn.h>
 
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -161,4 +163,22 @@ void diagnosis_print_class(const diagnosis *d, const char *host)
         text_print("fix: %s: %s%s%s\n", row_text(urgent, "subject"), row_text(urgent, "text"),
                    json_is_string(row_value(urgent, "cure")) ? "; " : "",
                    json_is_string(row_value(urgent, "cure")) ? row_text(urgent, "cure") : "");
+}
+
+void must_open(const void *opened, const char *path)
+{
+    if (!opened && exit_code_of_errno(errno) == EXIT_BROKEN)
+        fail(EXIT_BROKEN, "%s: %s", path, strerror(errno));
+}
+
+void read_line(const char *path, char *line, int size)
+{
+    FILE *stream = fopen(path, "re");
+
+    *line = '\0';
+    must_open(stream, path);
+    if (stream && fgets(line, size, stream))
+        line[strcspn(line, "\n")] = '\0';
+    if (stream)
+        fclose(stream);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * diagnosis.h - what flynn doctor finds, and how it shows that.
+ * diagnosis.h - what flynn doctor finds, how it shows that, and how it reads files of the system.
  */
 #pragma once
 
@@ -30,3 +30,10 @@ void diagnosis_print(const diagnosis *d);
 /* Prints one line for the instructor of a class: `host`, the version, the backends that open, the compilers, the
  * cache, and "ok" or what is to be fixed first. */
 void diagnosis_print_class(const diagnosis *d, const char *host);
+
+/* Ends the command if a file could not be opened (NULL) because the machine is at its end, and not because it is
+ * missing. */
+void must_open(const void *opened, const char *path);
+
+/* The file's first line, without its end; "" where there is none. Ends the command if the machine is at its end. */
+void read_line(const char *path, char *line, int size);

@@ -58,24 +58,6 @@ static const struct vendor {
 };
 enum { VENDORS = sizeof vendors / sizeof *vendors };
 
-void must_open(const void *opened, const char *path)
-{
-    if (!opened && exit_code_of_errno(errno) == EXIT_BROKEN)
-        fail(EXIT_BROKEN, "%s: %s", path, strerror(errno));
-}
-
-void read_line(const char *path, char *line, int size)
-{
-    FILE *stream = fopen(path, "re");
-
-    *line = '\0';
-    must_open(stream, path);
-    if (stream && fgets(line, size, stream))
-        line[strcspn(line, "\n")] = '\0';
-    if (stream)
-        fclose(stream);
-}
-
 static void read_word(const char *folder, const char *entry, const char *file, char *word, int size)
 {
     char path[PATH_MAX];

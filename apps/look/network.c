@@ -3,6 +3,7 @@
  * flynn ceiling on several ranks: the most that the link between them moves, by message size.
  */
 #include "ceiling.h"
+#include "quantity.h"
 
 #include "run/backends.h"
 #include "kept/ceilings.h"
@@ -203,10 +204,10 @@ static json_t *json_work(const network *n, const work *w, const samples *times)
     json_put(row, "path", json_text(n->path));
     json_put(row, "bytes", json_whole(w->bytes));
     json_put(row, "seconds", json_number(s.median));
-    json_put(row, "interval_s", ceiling_interval(&s));
+    json_put(row, "interval_s", quantity_interval(&s));
     json_put(row, "least_s", json_number(s.minimum));
     json_put(row, "spread_s", json_number(statistics_range(&s)));
-    json_put(row, "steady", json_boolean(ceiling_is_known(&s)));
+    json_put(row, "steady", json_boolean(quantity_is_known(&s)));
     json_put(row, "algbw_bytes_per_s", json_number(rate));
     json_put(row, "busbw_bytes_per_s", json_number(w->bus * rate));
     json_put(row, "times_s", json_numbers(times->s, times->count));
@@ -329,13 +330,13 @@ static void keep(const network *n)
         unsteady += !last;
     }
     if (unsteady > 0)
-        ceiling_note(
+        quantity_note(
             n->notes,
             "exchange: the times of %d sizes of %d vary by more than a quarter, since other programs run here: %s; "
             "measure them again on a quiet machine",
             unsteady, unsteady + count, last ? "they are not kept" : "none is kept");
     if (last && !ceilings_save_link(n->path, times, count, &why))
-        ceiling_note(n->notes, "the ceilings of the link are not kept: %s", why.text);
+        quantity_note(n->notes, "the ceilings of the link are not kept: %s", why.text);
 }
 
 /* Measures ping-pong and exchange by this path; NULL: by the best one. */
@@ -491,7 +492,7 @@ int ceiling_of_network(const common_options *common)
             text_print("saved in %s: later runs with this many ranks report how much of this bandwidth they reach\n",
                        ceilings_path());
     }
-    ceiling_print_notes(n.notes);
+    quantity_print_notes(n.notes);
     json_decref(document);
     network_end(&n);
     backends_close(&backends);

@@ -5,8 +5,11 @@
 #include "support/fail.h"
 #include "support/memory.h"
 #include "support/statistics.h"
+#include "view/json.h"
 
 #include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -186,4 +189,43 @@ void quantity_end(measured_device *d)
     free(d->pageable);
     stream_free(&d->streams);
     fl_stream_free(d->other);
+}
+
+/* ------------------------------------------------------------------------------------ what was measured ---- */
+
+bool quantity_is_known(const fl_bench_statistics *s)
+{
+    const double known_to = 0.25, width = isnan(s->low) ? s->maximum - s->minimum : s->high - s->low;
+
+    return width <= known_to * s->median;
+}
+
+json_t *quantity_interval(const fl_bench_statistics *s)
+{
+    return json_numbers((double[]){s->low, s->high}, isnan(s->low) ? 0 : 2);
+}
+
+void quantity_note(json_t *notes, const char *format, ...)
+{
+    va_list arguments;
+    char text[500];
+
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    json_append(notes, json_text(text));
+}
+
+void quantity_print_notes(json_t *notes)
+{
+    const bool written = fflush(stdout) == 0; /* else the command ends with the line that says so */
+    json_t *text;
+    size_t i;
+
+    json_array_foreach(notes, i, text)
+    {
+        if (written)
+            note("%s", json_string_value(text));
+    }
+    json_decref(notes);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * quantity.h - what flynn ceiling measures of a device: each quantity's work, and the arrays that it is done with.
+ * quantity.h - what flynn ceiling measures of a device: the work of each quantity, the arrays that it is done with, and
+ * how well its time is known.
  */
 #pragma once
 
@@ -9,6 +10,8 @@
 #include "options/options.h"
 
 #include <flynn/bench.h>
+
+#include <jansson.h>
 
 /* The ways of a copy between the host's memory and a device's own. */
 enum { TO_DEVICE = 1, TO_HOST = 2, BOTH = 3, PAGEABLE = 4 };
@@ -55,3 +58,14 @@ extern const quantity_kind quantity_kinds[];
 /* Makes the arrays and buffers of the device. */
 void quantity_start(measured_device *d, fl_device *device, const common_options *common);
 void quantity_end(measured_device *d);
+
+/* Returns whether the median is known to within a quarter: by the interval that holds it, below six samples by all of
+ * them. */
+bool quantity_is_known(const fl_bench_statistics *s);
+/* [low, high] of that interval; [] below six samples. */
+json_t *quantity_interval(const fl_bench_statistics *s);
+
+/* Adds a note that is printed after the results, so that an error before them stays a single line. */
+void quantity_note(json_t *notes, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* Prints the notes and frees them. */
+void quantity_print_notes(json_t *notes);

@@ -10,44 +10,11 @@
 #include "support/memory.h"
 #include "support/progress.h"
 
-#include <ctype.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-/* Where the value that is being parsed comes from. */
-static bool from_environment;
-
-/* The environment's name for an option: "min-time" is FLYNN_MIN_TIME. */
-static void variable_name(const char *option, char *text, size_t size)
-{
-    snprintf(text, size, "FLYNN_%s", option);
-    for (char *c = text; *c != '\0'; c++)
-        *c = *c == '-' ? '_' : (char)toupper((unsigned char)*c);
-}
-
-/* Writes the name that messages give the option, or its variable. */
-static void shown_name(const char *option, bool variable, char *text, size_t size)
-{
-    if (variable)
-        variable_name(option, text, size);
-    else
-        snprintf(text, size, "--%s", option);
-}
-
-noreturn void option_fail(const char *option, const char *format, ...)
-{
-    char name[64], text[1024];
-    va_list arguments;
-
-    shown_name(option, from_environment, name, sizeof name);
-    va_start(arguments, format);
-    vsnprintf(text, sizeof text, format, arguments);
-    va_end(arguments);
-    fail(EXIT_BAD_INPUT, "%s: %s", name, text);
-}
 
 static void (*agree)(const void *facts, size_t bytes, const char *differs);
 static void (*give_up)(double limit);
@@ -168,12 +135,12 @@ static void set_option(parsing *p, int i, const char *value)
     char expected[128];
 
     refuse_second_word(&p->entries[i], given);
-    p->entries[i].variable = from_environment;
+    p->entries[i].variable = option_is_variable();
     p->entries[i].text = given;
     p->set |= p->entries[i].shared;
     p->set_own |= own;
-    p->common->given |= from_environment ? 0 : p->entries[i].shared;
-    p->common->given_own |= from_environment ? 0 : own;
+    p->common->given |= option_is_variable() ? 0 : p->entries[i].shared;
+    p->common->given_own |= option_is_variable() ? 0 : own;
     switch (o->type) {
     case OPTION_FLAG: *(bool *)place = true; break;
     case OPTION_TEXT:
@@ -233,7 +200,7 @@ static void parse_variable(parsing *p, int i)
     char name[64];
     const char *value;
 
-    variable_name(option->name, name, sizeof name);
+    option_variable(option->name, name, sizeof name);
     value = getenv(name);
     if (!value || !*value || option->group == GROUP_ALWAYS || (!option->arg && strcmp(value, "0") == 0))
         return;
@@ -277,7 +244,7 @@ static void claim_option(const entry *e)
     const char *path = *(const char *const *)((const char *)e->values + o->place);
     char name[64], within[PATH_MAX];
 
-    shown_name(o->name, e->variable, name, sizeof name);
+    option_shown(o->name, e->variable, name, sizeof name);
     if (path && strcmp(path, "-") == 0)
         return; /* a stream */
     if (path && o->type == OPTION_READ)
@@ -316,10 +283,10 @@ void options_parse(const command_line *command, int argc, char **argv, common_op
     gather(&p);
     p.argp =
         (struct argp){.options = p.options, .parser = parse, .args_doc = command->arguments, .doc = command->summary};
-    from_environment = true;
+    option_values_are_variables(true);
     for (int i = 0; i < p.count; i++)
         parse_variable(&p, i);
-    from_environment = false;
+    option_values_are_variables(false);
     parsing_refuse_foreign(&p, argv);
     /* argp's own messages take two lines, and without them it prints no help either: both are made here. */
     const error_t error = argp_parse(&p.argp, argc, argv, ARGP_NO_ERRS | ARGP_NO_HELP, NULL, &p);

@@ -1,14 +1,55 @@
 /* SPDX-License-Identifier: MIT */
 #include "values.h"
 
+#include "support/fail.h"
 #include "support/memory.h"
 
 #include <ctype.h>
 #include <inttypes.h>
 #include <limits.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+static bool from_variables;
+
+void option_values_are_variables(bool are)
+{
+    from_variables = are;
+}
+
+bool option_is_variable(void)
+{
+    return from_variables;
+}
+
+void option_variable(const char *option, char *text, size_t size)
+{
+    snprintf(text, size, "FLYNN_%s", option);
+    for (char *c = text; *c != '\0'; c++)
+        *c = *c == '-' ? '_' : (char)toupper((unsigned char)*c);
+}
+
+void option_shown(const char *option, bool variable, char *text, size_t size)
+{
+    if (variable)
+        option_variable(option, text, size);
+    else
+        snprintf(text, size, "--%s", option);
+}
+
+noreturn void option_fail(const char *option, const char *format, ...)
+{
+    char name[64], text[1024];
+    va_list arguments;
+
+    option_shown(option, from_variables, name, sizeof name);
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    fail(EXIT_BAD_INPUT, "%s: %s", name, text);
+}
 
 typedef enum reading { READ, NO_NUMBER, NOT_WHOLE, TOO_LARGE } reading;
 

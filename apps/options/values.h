@@ -46,5 +46,12 @@ fl_dtype option_dtype(const char *option, const char *value);
 /* A text that is not empty; NULL stays NULL. */
 const char *option_text(const char *option, const char *value);
 
+/* Whether the values that follow are those of variables; at first they are not. */
+void option_values_are_variables(bool are);
+bool option_is_variable(void);
+/* Writes the variable of an option: "min-time" has FLYNN_MIN_TIME. */
+void option_variable(const char *option, char *text, size_t size);
+/* Writes the name that messages give the option, or its variable. */
+void option_shown(const char *option, bool variable, char *text, size_t size);
 /* Ends the command: "--mode: 'fulll' is ...; expected ...", or "FLYNN_MODE: ..." for a variable's value. */
 noreturn void option_fail(const char *option, const char *format, ...) __attribute__((format(printf, 2, 3)));

@@ -75,7 +75,7 @@ static bool run_with(const exercise *e, const measurement *m, const int64_t grid
     common.warmup = 0;
     memcpy(common.block, own.block, sizeof common.block);
     rows = kernel_rows_of(&own, words, count);
-    child_words_common(&w, kernel_rows_takes(&rows, &common), &common);
+    child_words_common(&w, kernel_rows_takes(&rows, e->kind, &common), &common);
     kernel_rows_words(&rows, 0, &w);
     r = child_run(&w);
     right = row_is_right(json_array_get(json_object_get(r.document, "results"), 0));

@@ -44,9 +44,9 @@ kernel_rows kernel_rows_of(const kernel_options *own, const char *const *words, 
     return rows;
 }
 
-unsigned kernel_rows_takes(const kernel_rows *rows, const common_options *common)
+unsigned kernel_rows_takes(const kernel_rows *rows, const exercise_kind *kernel, const common_options *common)
 {
-    const unsigned takes = exercise_takes(&kernel_exercise);
+    const unsigned takes = exercise_takes(kernel);
 
     for (int i = rows->files; i < rows->word_count; i++)
         if (made_takes_seed(rows->words[i]))

@@ -25,9 +25,9 @@ typedef struct kernel_rows {
  * command where the lists make too many rows. */
 kernel_rows kernel_rows_of(const kernel_options *own, const char *const *words, int count);
 
-/* The shared options that a row takes (TAKES_...), for child_words_common: --seed only where random numbers are made or
- * the command line has it, since it is refused elsewhere. */
-unsigned kernel_rows_takes(const kernel_rows *rows, const common_options *common);
+/* The shared options that a row of the command `kernel` takes (TAKES_...), for child_words_common: --seed only where
+ * random numbers are made or the command line has it, since it is refused elsewhere. */
+unsigned kernel_rows_takes(const kernel_rows *rows, const exercise_kind *kernel, const common_options *common);
 
 /* Adds the options, the file and the arguments of the i-th row, to which nothing more can be added. */
 void kernel_rows_words(const kernel_rows *rows, int i, child_words *w);

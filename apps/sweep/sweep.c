@@ -146,8 +146,9 @@ static child_result run_child(const sweep *s, const combination *c)
     one.size = size ? 0 : c->size;
     if (c->block)
         memcpy(one.block, c->block, sizeof one.block);
-    child_words_common(&words, is_kernel(s->own) ? kernel_rows_takes(s->kernels, &one) : exercise_takes(s->own->kind),
-                       &one);
+    child_words_common(
+        &words, is_kernel(s->own) ? kernel_rows_takes(s->kernels, s->own->kind, &one) : exercise_takes(s->own->kind),
+        &one);
     if (size && c->size)
         child_words_add(&words, "--%s=%" PRId64, size, c->size);
     if (s->keep)

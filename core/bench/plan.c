@@ -5,21 +5,8 @@
 #include "inner.h"
 
 #include <math.h>
-#include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-fl_status(bench_fail)(fl_status status, const char *format, ...)
-{
-    char message[800];
-    va_list arguments;
-
-    va_start(arguments, format);
-    vsnprintf(message, sizeof message, format, arguments);
-    va_end(arguments);
-    return fl_set_error(status, message);
-}
 
 fl_status bench_copy_sized(void *to, size_t known, const void *from, size_t size, const char *what)
 {

@@ -455,7 +455,7 @@ def glossary(_):
     """Each word is described by `flynn help WORD`, in lines of at most 80 columns."""
     assert len(GLOSSARY) > 100 and {"roofline", "spread", "with copies", "SIMT"} <= set(GLOSSARY), GLOSSARY
     for word, what in GLOSSARY.items():
-        text = Run(["help", *word.split()]).must().out.split("\n\n")[0]
+        text = Run(["help", *word.split()], env={"COLUMNS": "80"}).must().out.split("\n\n")[0]
         is_equal(re.sub(r"\s+", " ", text).strip(), f"{word}: {what}", word)
         assert max(map(len, text.splitlines())) <= 80, text
     is_equal(Run(["help", "with-copies"]).must().out, Run(["help", "With", "Copies"]).must().out, "another spelling")

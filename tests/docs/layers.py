@@ -6,7 +6,7 @@
 - A folder of backends includes itself, what BACKENDS names for it, and public headers; by the path from its own folder.
 - The folders in VENDORS alone include a vendor's headers, and backends/simt names nothing of a vendor or of backends/hip.
 - Following the includes of a header and of the .c file of its name leads back to none, and so does following those of the files of a
-  folder of core or backends.
+  folder of core or backends. Nor do the functions and data that files of core and apps use of each other, in the object files of a build.
 - Each file that a comment can stand in begins with the licence, but for data (DATA), and kernels whose lines pages name.
 - Each source file begins with what it is for, unless a header of its name does, and with its own name if with one.
 - No source file is longer than LINES, apart from LONG; a room has at most ROOM_LINES lines and ROOM_FILES files, apart from LARGE. A
@@ -15,15 +15,18 @@
 - No two places in apps, core, backends, plugins and tests have the same REPEATED lines, blank ones, comments, includes and lone braces
   not counted.
 
-Prints the lines of each room, too: to read, not to fail. For ctest: FLYNN_SOURCE names the source folder.
+Prints the lines of each room, too: to read, not to fail. For ctest: FLYNN_SOURCE names the source folder, FLYNN_BUILD the build's.
 """
 import collections
 import os
 import pathlib
 import re
+import subprocess
 import sys
 
 SOURCE = pathlib.Path(os.environ["FLYNN_SOURCE"])
+BUILD = pathlib.Path(os.environ["FLYNN_BUILD"])
+OBJECTS = ("core/CMakeFiles/flynn.dir", "core/CMakeFiles/flynn-dist.dir", "core/CMakeFiles/flynn-bench.dir", "apps/CMakeFiles/flynn_apps.dir")
 LINES, REPEATED, ROOM_LINES, ROOM_FILES = 500, 10, 4000, 30
 LONG = {"core/include/flynn/flynn.h", "backends/hip/gpu/gpu.h"}
 LARGE = {  # and why no part of it is a room of its own
@@ -156,15 +159,8 @@ def module_of(path):
     return path.with_name(path.name.split(".")[0])
 
 
-def circles_of(folder, unit):
-    """Each set of units, which are `unit` of a path, that include each other, by whatever way."""
-    below = collections.defaultdict(set)
-    for path in sources(name(folder)):
-        for included in included_by(path):
-            for target in ((path.parent / included).resolve(), (folder / included).resolve()):
-                if target.exists() and folder.resolve() in target.parents:
-                    below[unit(path)].add(unit(target))
-                    break
+def circles_in(below):
+    """Each set of paths that lead to each other, by whatever way: below[path] are those that a path leads to."""
     reached = {one: set(below[one]) for one in list(below)}
     grows = True
     while grows:
@@ -173,10 +169,21 @@ def circles_of(folder, unit):
             more = set().union(*(reached.get(one, set()) for one in units))
             grows = grows or not more <= units
             units |= more
-    found = {tuple(sorted(str(other.relative_to(folder)) for other in units if one in reached.get(other, ()) and other in reached[one]))
-             for one, units in reached.items() if any(one in reached.get(other, ()) for other in units - {one})}
-    for circle in sorted(found):
-        yield f"{name(folder)}: {', '.join(circle)} include each other in a circle"
+    return sorted({tuple(sorted(other for other in units if one in reached.get(other, ()) and other in reached[one]))
+                   for one, units in reached.items() if any(one in reached.get(other, ()) for other in units - {one})})
+
+
+def circles_of(folder, unit):
+    """Each set of units, which are `unit` of a path, that include each other."""
+    below = collections.defaultdict(set)
+    for path in sources(name(folder)):
+        for included in included_by(path):
+            for target in ((path.parent / included).resolve(), (folder / included).resolve()):
+                if target.exists() and folder.resolve() in target.parents:
+                    below[unit(path)].add(unit(target))
+                    break
+    for circle in circles_in(below):
+        yield f"{name(folder)}: {', '.join(str(unit.relative_to(folder)) for unit in circle)} include each other in a circle"
 
 
 def circles():
@@ -185,6 +192,35 @@ def circles():
         yield from circles_of(SOURCE / folder, module_of)
     for folder in ("core/src", "core/dist", "core/bench", "backends"):
         yield from circles_of(SOURCE / folder, lambda path: path.parent)
+
+
+def symbols_of(folder):
+    """(source, kind, symbol) of each symbol of the object files in the build's `folder`, which names its sources' paths. An object
+    file may be left of a source that is gone."""
+    objects = BUILD / folder
+    own = SOURCE / folder.split("/CMakeFiles")[0]
+    files = [path for path in objects.rglob("*.o") if (own / path.relative_to(objects).with_suffix("")).is_file()]
+    listed = subprocess.run(["nm", "-A", "-P", *files], check=True, capture_output=True, text=True).stdout
+    for line in listed.splitlines():
+        path, rest = line.split(": ", 1)
+        symbol, kind = rest.split()[:2]
+        yield (own / pathlib.Path(path).relative_to(objects)).with_suffix(""), kind, symbol
+
+
+def symbols():
+    """Functions and data that files use of each other, whichever header declares them; and those that the folders of apps do."""
+    for folder in OBJECTS:
+        found = list(symbols_of(folder))
+        assert found, f"no object file of a source is in {folder}"
+        where = {symbol: path for path, kind, symbol in found if kind in "TDBRVWC"}
+        uses = {(path, where[symbol]) for path, kind, symbol in found if kind == "U" and symbol in where}
+        for unit in (module_of, lambda path: path.parent)[:2 if folder.startswith("apps") else 1]:
+            below = collections.defaultdict(set)
+            for path, used in uses:
+                if unit(path) != unit(used):
+                    below[unit(path)].add(unit(used))
+            for circle in circles_in(below):
+                yield f"{', '.join(map(name, circle))} use each other in a circle"
 
 
 def room_of(path):
@@ -275,7 +311,7 @@ def printing():
 
 
 def main():
-    checks = {"includes": rooms, "core's text": text_header, "backends": backends, "vendors": vendors, "circles": circles, "lengths": lengths, "licences": licences,
+    checks = {"includes": rooms, "core's text": text_header, "backends": backends, "vendors": vendors, "circles": circles, "symbols": symbols, "lengths": lengths, "licences": licences,
               "purposes": purposes, "repeated lines": repeated, "printing": printing}
     count = len(sources("apps", "core", "backends"))
     assert count > 100, f"only {count} sources were found"

@@ -16,39 +16,9 @@
 #include "base/status.h"
 
 #include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 static const core_type_layout of_int = {.size = 4};
-
-static void put_arguments(lanes_writer *w, const char *format, va_list arguments)
-{
-    va_list again;
-    size_t length;
-
-    va_copy(again, arguments);
-    length = (size_t)vsnprintf(NULL, 0, format, again);
-    va_end(again);
-    if (w->bytes && w->used + length >= w->size) {
-        char *larger = realloc(w->bytes, 2 * w->size + length);
-        if (!larger)
-            free(w->bytes);
-        w->bytes = larger;
-        w->size = 2 * w->size + length;
-    }
-    if (w->bytes)
-        vsnprintf(w->bytes + w->used, w->size - w->used, format, arguments);
-    w->used += length;
-}
-
-void lanes_put(lanes_writer *w, const char *format, ...)
-{
-    va_list arguments;
-
-    va_start(arguments, format);
-    put_arguments(w, format, arguments);
-    va_end(arguments);
-}
 
 /* A whole line. */
 static void put_line(lanes_writer *w, const char *format, ...) __attribute__((format(printf, 2, 3)));
@@ -58,7 +28,7 @@ static void put_line(lanes_writer *w, const char *format, ...)
 
     lanes_put(w, "%*s", w->indent, "");
     va_start(arguments, format);
-    put_arguments(w, format, arguments);
+    lanes_put_list(w, format, arguments);
     va_end(arguments);
     lanes_put(w, "\n");
 }

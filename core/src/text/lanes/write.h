@@ -5,6 +5,8 @@
 
 #include "lanes.h"
 
+#include <stdarg.h>
+
 /* "m", the mask of the statement; or of a part of a value that C computes for some lanes alone, "m7" or "e7". */
 typedef struct lanes_mask {
     char letter;
@@ -22,6 +24,7 @@ typedef struct lanes_writer {
 } lanes_writer;
 
 void lanes_put(lanes_writer *w, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void lanes_put_list(lanes_writer *w, const char *format, va_list arguments) __attribute__((format(printf, 2, 0)));
 
 /* "i32", "f64": of the vector that has the values of this type. */
 const char *lanes_kind_of(core_type_layout type);

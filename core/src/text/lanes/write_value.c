@@ -1,11 +1,43 @@
 /* SPDX-License-Identifier: MIT
  *
- * write_value.c - writes the values of a function over lanes. All lanes compute them: that does no harm but for
- * an integer's division, which can fail, and gets the mask of the lanes that C computes it for.
+ * write_value.c - writes text, and the values of a function over lanes. All lanes compute them: that does no harm but
+ * for an integer's division, which can fail, and gets the mask of the lanes that C computes it for.
  */
 #include "write.h"
 
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+
+void lanes_put_list(lanes_writer *w, const char *format, va_list arguments)
+{
+    va_list again;
+    size_t length;
+
+    va_copy(again, arguments);
+    length = (size_t)vsnprintf(NULL, 0, format, again);
+    va_end(again);
+    if (w->bytes && w->used + length >= w->size) {
+        char *larger = realloc(w->bytes, 2 * w->size + length);
+        if (!larger)
+            free(w->bytes);
+        w->bytes = larger;
+        w->size = 2 * w->size + length;
+    }
+    if (w->bytes)
+        vsnprintf(w->bytes + w->used, w->size - w->used, format, arguments);
+    w->used += length;
+}
+
+void lanes_put(lanes_writer *w, const char *format, ...)
+{
+    va_list arguments;
+
+    va_start(arguments, format);
+    lanes_put_list(w, format, arguments);
+    va_end(arguments);
+}
 
 static const core_type_layout of_int = {.size = 4};
 
