@@ -15,6 +15,13 @@ const char *ceilings_path(void)
     return cache_path(file);
 }
 
+static bool have_saved;
+
+const char *ceilings_saved_in(void)
+{
+    return have_saved ? ceilings_path() : NULL;
+}
+
 static double number(const json_t *object, const char *key)
 {
     const json_t *value = json_object_get(object, key);
@@ -60,7 +67,12 @@ static bool save(json_t *kept, void *data)
 
 bool ceilings_save(const fl_device_info *device, const ceilings *measured, problem *why)
 {
-    return cache_change(file, save, &(saving){device, measured}, why);
+    const bool any = !isnan(measured->copy_bytes_per_s) || !isnan(measured->f32_flops_per_s) ||
+                     !isnan(measured->f64_flops_per_s);
+    const bool done = cache_change(file, save, &(saving){device, measured}, why);
+
+    have_saved = have_saved || (done && any);
+    return done;
 }
 
 static const char *link_key(const char *path)
@@ -92,7 +104,10 @@ static bool save_link(json_t *kept, void *data)
 
 bool ceilings_save_link(const char *path, const link_time *times, int count, problem *why)
 {
-    return cache_change(file, save_link, &(link_saving){path, times, count}, why);
+    const bool done = cache_change(file, save_link, &(link_saving){path, times, count}, why);
+
+    have_saved = have_saved || (done && count > 0);
+    return done;
 }
 
 /* Larger exchanges than this one take longer in proportion. */

@@ -23,6 +23,8 @@ bool ceilings_save(const fl_device_info *device, const ceilings *measured, probl
 
 /* The file's path; "" if the environment names no folder. */
 const char *ceilings_path(void);
+/* The same, if this process has saved a ceiling in it; else NULL. */
+const char *ceilings_saved_in(void);
 
 /* The least time that the work can take: the longer of the times for moving `bytes` and for `flops` operations in
  * `dtype` (integers: for moving alone). NaN if the ceiling is not known. */

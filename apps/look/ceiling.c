@@ -325,8 +325,9 @@ static void show(const json_t *devices, const json_t *machine)
     json_array_foreach(devices, i, device) text_print(
         "%s: %s%s%s\n", row_text(device, "resource"), row_text(device, "device"), state_of(device, machine).text,
         json_is_true(row_value(device, "emulation")) ? " (emulation: its times mean nothing, not kept)" : "");
-    text_print("kept in %s: other commands give the percentage of these ceilings that a result reached\n",
-               ceilings_path());
+    if (ceilings_saved_in())
+        text_print("kept in %s: other commands give the percentage of these ceilings that a result reached\n",
+                   ceilings_saved_in());
 }
 
 static const char summary[] =

@@ -488,9 +488,9 @@ int ceiling_of_network(const common_options *common)
         if (fl_device_describe(n.device)->emulation)
             text_print("%s is an emulation: its times mean nothing, and are not kept\n",
                        fl_device_describe(n.device)->backend);
-        else
-            text_print("saved in %s: later runs with this many ranks report how much of this bandwidth they reach\n",
-                       ceilings_path());
+        else if (ceilings_saved_in())
+            text_print("kept in %s: later runs with this many ranks report how much of this bandwidth they reach\n",
+                       ceilings_saved_in());
     }
     quantity_print_notes(n.notes);
     json_decref(document);

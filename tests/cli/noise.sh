@@ -63,6 +63,7 @@ ok "ceiling" ceiling --backend=serial --size=1000000 --repeat=2
 check "marks its rows" lines '^serial .* ~[0-9.]+ ' 9
 check "says so" lines "^~: 9 of 9 rows are noisy, such as copy on the device, serial: $busy .*ceilings that are noisy are not kept$" 1
 check "keeps none" json "$work/cache/ceilings.json" 'all(v is None for c in d.values() for v in c.values())'
+check "and names no file" lines '^kept in ' 0
 check "and says that of each" test "$(grep -c "$busy.*: it is not kept; measure it again" "$work/err")" = 2
 check "and of the copy that its arrays fit into the caches" test "$(grep -c "copy on the device: .*: it is not kept" "$work/err")" = 1
 
@@ -99,6 +100,9 @@ check "has no mark" lines '~' 0
 ok "its JSON" "${two[@]}" --json
 check "has no cause, and places" json "$work/out" 'all(r["disturbed"] is None and not r["speed_up_disturbed"] for r in d["results"]) and
     sorted(r["place"] for r in d["results"]) in ([1, 2], [1, 1])'
+ok "a ceiling's table" ceiling --backend=serial --size=1000000 --repeat=2
+json "$work/cache/ceilings.json" 'any(v is not None for c in d.values() for v in c.values())' && kept=1 || kept=0 # times may vary by themselves
+check "names the file where one is kept" lines "^kept in $work/cache/ceilings.json: " $kept
 ok "ceiling there" ceiling --backend=serial --size=1000000 --repeat=2 --json
 check "blames no other program" json "$work/out" "not any((q['disturbed'] or '').startswith('$busy') for c in d['ceilings'] for q in c['quantities'])"
 
