@@ -149,20 +149,20 @@ void diagnosis_print_class(const diagnosis *d, const char *host)
     const char *before = "";
     size_t i;
 
-    text_print("%s; flynn %s; ", host, fl_version());
+    text_print_whole("%s; flynn %s; ", host, fl_version());
     json_array_foreach(d->opened, i, resource)
     {
-        text_print("%s%s", before, json_string_value(resource));
+        text_print_whole("%s%s", before, json_string_value(resource));
         before = ", ";
     }
-    text_print("%s; compiler %s; cache %s; ", *before ? "" : "no backend", first_urgent(d, "compiler") ? "fix" : "ok",
-               first_urgent(d, "cache") ? "fix" : "ok");
+    text_print_whole("%s; compiler %s; cache %s; ", *before ? "" : "no backend",
+                     first_urgent(d, "compiler") ? "fix" : "ok", first_urgent(d, "cache") ? "fix" : "ok");
     if (!urgent)
-        text_print("ok\n");
+        text_print_whole("ok\n");
     else /* some texts contain their fix, after a semicolon */
-        text_print("fix: %s: %s%s%s\n", row_text(urgent, "subject"), row_text(urgent, "text"),
-                   json_is_string(row_value(urgent, "cure")) ? "; " : "",
-                   json_is_string(row_value(urgent, "cure")) ? row_text(urgent, "cure") : "");
+        text_print_whole("fix: %s: %s%s%s\n", row_text(urgent, "subject"), row_text(urgent, "text"),
+                         json_is_string(row_value(urgent, "cure")) ? "; " : "",
+                         json_is_string(row_value(urgent, "cure")) ? row_text(urgent, "cure") : "");
 }
 
 void must_open(const void *opened, const char *path)

@@ -223,7 +223,7 @@ static noreturn void show_lanes(user_function *f)
         fail(EXIT_BAD_INPUT, "--lanes: %s", fl_last_error());
     user_function_free(f);
     for (const char *line = lanes; *line; line += strcspn(line, "\n") + 1)
-        text_print("%.*s\n", (int)strcspn(line, "\n"), line);
+        text_print_whole("%.*s\n", (int)strcspn(line, "\n"), line);
     leave(EXIT_SUCCESS);
 }
 

@@ -4,6 +4,9 @@
  */
 #pragma once
 
-/* Prints as printf, and shows control characters as text.h does; only a line end that ends the format is one. On a
- * terminal, breaks long lines between words. */
+/* Prints as printf, and shows control characters as text.h does; only a line end that ends the format is one. Lines
+ * longer than text_width are broken between words. */
 void text_print(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* The same with lines of any length: source text, and lines that programs read. */
+void text_print_whole(const char *format, ...) __attribute__((format(printf, 1, 2)));

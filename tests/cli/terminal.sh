@@ -108,6 +108,13 @@ done
 ok "a table" compare sort sqrt --backend=serial,simd --size=100 --repeat=2
 check "its lines" fits 100 "$work/out"
 check "and the sentences above and below it" fits 80 <(grep -vE '^(exercise|sort|sqrt) ' "$work/out")
+COLUMNS=40 ok "one line of each machine" doctor --class
+check "is one line" test "$(wc -l <"$work/out")" = 1
+cat >walk.c <<'C'
+double walk(double x) { double sum = 0; while (x > 1.0) { sum += x; x = x / 2; } return sum; }
+C
+COLUMNS=40 ok "source text" map walk.c --lanes
+check "keeps its lines" test "$(awk '{ if (length > most) most = length } END { print most }' "$work/out")" -gt 60
 run compare sort --backend=serial --size=100 --variant=none
 check "a run's reason comes whole from its process" grep -q "^flynn compare: sort: 'none' is not a variant on serial; available: auto, " <(tr -s ' \n' ' ' <"$work/err")
 
