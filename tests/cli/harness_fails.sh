@@ -47,6 +47,25 @@ quick=$(failed=0
     done
     echo $((failed > 0 && failed < 50 && failed + left_out == 80)))
 [ "$quick" = 1 ] || { echo "a quick test: cases are not left out, or not counted"; exit 1; }
+# So are parts, whole ones. Each has three wrong expectations.
+quick=$(failed=0 whole=yes
+    for ((i = 0; i < 40; i++)); do
+        part 2
+        before=$failed
+        ok "a wrong expectation" frobnicate
+        run --version
+        check "of it" false
+        refused "another" 3 words --version
+        case $((failed - before)) in
+        0) [ -n "$leaves_part" ] || whole=no ;;
+        [23]) [ -z "$leaves_part" ] || whole=no ;;
+        *) whole=no ;;
+        esac
+    done
+    part 1
+    ok "the last part" frobnicate
+    echo $whole $((failed > 20 && failed < 100 && passed == 0 && left_out > 40)))
+[ "$quick" = "yes 1" ] || { echo "a quick test: parts are not left out as a whole, or not counted"; exit 1; }
 
 expected=7
 if [ "$failed" = "$expected" ] && [ "$passed" = 0 ]; then
