@@ -21,7 +21,7 @@ chmod +x gnuplot
 PATH=":.:$PATH" ok "a gnuplot in the current folder" report compare.json -o current.html
 check "is not run" test ! -e attacked
 rm gnuplot
-ok "ceilings" ceiling --backend=serial,omp:2 --size=1000000 --repeat=3 --json=ceiling.json
+ok "ceilings" ceiling --backend=serial,omp:2 --size=1000000 --repeat=1 --json=ceiling.json
 ok "an exercise by itself" sqrt --backend=serial,omp:2 --size=100 "${quick[@]}" --json=sqrt.json
 ok "slices" slice --backend=serial --size=64 --slice=3:5,: "${quick[@]}" --json=slice.json
 ok "matrices in batches" batch --synthetic=8x40x40 --keep=5 --backend=simd --pipeline=all "${quick[@]}" --json=batch.json
