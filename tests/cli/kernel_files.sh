@@ -64,6 +64,7 @@ refused "an option for a macro" 2 "--define: '--guard=on' is not NAME or NAME=VA
 refused "a number for an array" 2 "'5': y is a f32 * that the kernel can write; expected out, out=SHAPE or inout:FILE" \
     kernel saxpy.cu 0:10 5 10 "${hip[@]}"
 
+part 2
 # Structs of numbers, enums, std::, HIP's older names, alignas behind __shared__, parts of a long namespace.
 cat >bodies.cu <<'END_OF_FILE'
 #include <algorithm>
@@ -106,6 +107,7 @@ check "beyond the structs" test "$status" = 1
 says "names the struct" "reads bodies[100], beyond its 100 elements"
 says "what its structs are" "no dtype has an element of particles (16 bytes): the array has its bytes, u8"
 
+part 2
 # Numbers of 16 bits are arrays of bytes, of which --grid=auto has a thread for every two.
 cat >shorts.cu <<'END_OF_FILE'
 __global__ void scale(const short *in, unsigned short *out, const signed char *by, short add)
@@ -138,6 +140,7 @@ says "names the element" "reads in[127], beyond its 127 elements"
 run kernel shorts.cu in.npy out by.npy 40000 "${hip[@]}"
 check "a number that its type does not hold" test "$status" = 2
 says "is named" "add is 40000; its type holds -32768 to 32767"
+part 2
 # Extents that the text names; the host's #error, of an exercise that is not finished there.
 cat >named.cu <<'END_OF_FILE'
 #define LENGTH (1 << 3)
@@ -164,18 +167,20 @@ says "stays" "todo.cu:3:2: #error TODO"
 printf 'struct Particle { float x; };\n__global__ void k(Particle p, float *x) { x[0] = p.x; }\n' >bodies_by_value.cu
 ok "a struct by value" kernel bodies_by_value.cu 1 out=1 --block=1 --expect=1 "${hip[@]}"
 
+part 1
 # What the text cannot prove to be only read is an output: by an address, an alias, a reference, a macro.
-for body in 'atomicAdd(&a[i], 1.0f)' 'float *p = a + i; *p += 1' 'float &r = a[i]; r += 1' 'add(a[i])' 'ADD(a[i], 1)' '++a[i]' \
-    '*(a + i) += 1' 'a[i] += 1'; do
+while IFS= read -r body; do
     printf '#define ADD(x, y) ((x) = (x) + (y))\n__device__ void add(float &x) { x += 1; }\n__global__ void k(float *a, float *b) { int i = threadIdx.x; %s; b[i] = a[i]; }\n' \
         "$body" >write.cu
     ok "a is written by $body" kernel write.cu 0:256 out --expect='a:x + 1' "${hip[@]}"
     check "an array that $body writes is an output" grep -q "^kernel: k, 256 f32 -> 256 f32, 256 f32$" "$work/out"
-done
+done < <(printf '%s\n' 'atomicAdd(&a[i], 1.0f)' 'float *p = a + i; *p += 1' 'float &r = a[i]; r += 1' 'add(a[i])' 'ADD(a[i], 1)' '++a[i]' \
+    '*(a + i) += 1' 'a[i] += 1' | some 2)
 printf '__global__ void k(int *n, int *a, int *b) { int i = threadIdx.x; b[i] = max(a[i] & 3, a[i] == *n); }\n' >read.cu
 ok "reads" kernel read.cu 0:1 0:256 out=256 --expect='max(y & 3, y == 0)' "${hip[@]}"
 check "do not make an output of a" grep -q "1 i32, 256 i32 -> 256 i32" "$work/out"
 
+part 2
 # --expect=NAME: names an output, which -o writes; the grid stays that of the first one.
 printf '__global__ void k(const int *a, int *twice, int *count)\n{\n    int i = blockIdx.x * blockDim.x + threadIdx.x;\n    twice[i] = 2 * a[i];\n    atomicAdd(count, 1);\n}\n' >count.cu
 ok "a second output" kernel count.cu 0:1024 out out=1 --expect=count:1024 -o count.npy "${hip[@]}"
@@ -184,6 +189,7 @@ check "and named" grep -q "^checked against: 1024 (count alone)" "$work/out"
 run kernel count.cu 0:1024 out out=1 --expect=count:1000 "${hip[@]}"
 check "and found wrong" test "$status" = 1
 
+part 2
 # Every array may be an output.
 arrays=$(printf ', int *a%d' {1..11})
 printf '__global__ void k(%s)\n{\n    a1[0] = a2[0] = a3[0] = a4[0] = a5[0] = a6[0] = a7[0] = a8[0] = a9[0] = a10[0] = 1;\n    a11[0] = 2;\n}\n' "${arrays:2}" >many.cu
@@ -192,6 +198,7 @@ ok "eleven outputs with a content" kernel many.cu $(printf 'inout:ones:1 %.0s' {
 # shellcheck disable=SC2046 # several words
 ok "eleven outputs" kernel many.cu $(printf 'out=1 %.0s' {1..11}) --block=1 --expect=a11:2 "${hip[@]}"
 
+part 2
 # NaN that no input explains is an error, unless it is expected.
 printf '__global__ void k(const float *a, float *b) { b[threadIdx.x] = sqrtf(a[threadIdx.x]); }\n' >root.cu
 run kernel root.cu --block=8 "${hip[@]}" -- -4:4 out
@@ -208,6 +215,7 @@ ok "NaN that is read" kernel root.cu nan.npy out --block=8 "${hip[@]}"
 
 # ---------------------------------------------------------------------------------------- kernels that only print
 
+part 2
 cat >hello.cu <<'END_OF_FILE'
 #include <stdio.h>
 __global__ void hello()
@@ -230,6 +238,7 @@ printf '__global__ void k(const int *a) { int b = a[0]; }\n' >silent.cu
 refused "a kernel that does nothing" 2 "k has no output: it writes to no array, and it calls no printf" \
     kernel silent.cu 0:4 "${hip[@]}"
 
+part 2
 cat >meet.cu <<'END_OF_FILE'
 __global__ void meet()
 {
@@ -246,6 +255,7 @@ says "where" "line 4: 8 of the 32 threads of block 0 reach this barrier; others 
 
 # ----------------------------------------------- a function of the kernel's name, arguments of a template, `static`
 
+part 2
 cat >names.cu <<'END_OF_FILE'
 #define BY 2
 static __constant__ int factor;
@@ -268,6 +278,7 @@ ok "types and constants as arguments of a template" kernel names.cu 0:64 out --e
 
 # ------------------------------------------------------------------------------------------- two ways to open a loop
 
+part 1
 cat >branches.cu <<'END_OF_FILE'
 #ifdef TWICE
 __device__ int step(int i) {
@@ -294,17 +305,18 @@ __global__ void k(int *out, int n)
 }
 int main() { k<<<1, 1>>>(0, 0); }
 END_OF_FILE
-for defines in "" "-D STRIDED" "-D TWICE" "-D STRIDED -D TWICE"; do
+while IFS= read -r defines; do
     # shellcheck disable=SC2086 # several words
     ok "branches: $defines" kernel branches.cu out=300 300 $defines -o branches.npy "${hip[@]}"
     check "the branch that runs: $defines" npy branches.npy "v[299] == $([[ $defines = *TWICE* ]] && echo 598 || echo 299)"
-done
+done < <(printf '%s\n' "" "-D STRIDED" "-D TWICE" "-D STRIDED -D TWICE" | some 1)
 sed -i '/of the loop/d' branches.cu
 run kernel branches.cu out=300 300 -D STRIDED "${hip[@]}"
 check "a bracket that one of them lacks" test "$status" = 2
 
 # -------------------------------------------------------------------------- vectors and structs by value; the heap
 
+part 2
 cat >values.cu <<'END_OF_FILE'
 #include <string>
 #include <vector>
@@ -347,6 +359,7 @@ refused "an array for a vector" 2 "'particles.npy': v is 4 numbers" "${values[@]
 ok "formulas and rows of them" kernel values.cu 1,2,3,0.5 particles.npy '1,0,1.5,{s+1},5,0.25' 1,2,100 out=10 10 --let s=1,2 \
     --flops='n*b.side[0]' "${hip[@]}" --json
 check "a member's name in --flops" json "$work/out" '[r["flops"] for r in d["results"]] == [20, 30]'
+part 2
 printf 'struct s { float *x; int n; };\n__global__ void k(s a) { a.x[0] = a.n; }\n' >pointers.cu
 run kernel pointers.cu 1,2 "${hip[@]}"
 says "a pointer within a struct" "pointers.cu:2:19: 's' is a type of the text's own with more than numbers, such as pointers"
@@ -365,6 +378,7 @@ check "the row has the kernel's own name" json "$work/out" 'd["results"][0]["ker
 
 # ------------------------------------------------------------------------------------------- CUDA's own functions
 
+part 2
 cat >bits.cu <<'END_OF_FILE'
 __global__ void bits(unsigned *out)
 {
@@ -408,6 +422,7 @@ run kernel assert.cu out=64 5 "${hip[@]}"
 check "an assertion that fails" test "$status" = 1
 says "its line and test" 'line 4: k: block: [0,0,0], thread: ['
 says "and that the kernel ends" "the kernel fails: line 4: k: block: [0,0,0], thread: "
+part 2
 mkdir asserts
 printf '#define MOST 5\n#define LEAST 0\n\n' >asserts/limits.h
 printf '#include "limits.h"\n__device__ int checked(int n)\n{\n    assert(n < MOST);\n    return n;\n}\n' >asserts/checked.h
@@ -436,6 +451,7 @@ __global__ void tile(const float *a, float *out, int n)
     out[threadIdx.x] = own[n & 511];
 }
 END_OF_FILE
+part 2
 # Both arrays have known sizes; registers are some, and no GPU has more than 256 or 512.
 known='len(d["registers"]) == 1 and all(r["shared_bytes"] == 3000 and r["local_bytes"] >= 2048 and 4 <= r["registers"] <= 512 and
     r["kernel"] == "tile" and r["reason"] is None for r in d["registers"])'
@@ -451,6 +467,7 @@ for pair in hipcc:gfx90a nvcc:sm_90; do
     run kernel tile.cu -D SIZE=750 --registers="${pair#*:}zz"
     check "a GPU that the compiler does not know" test "$status" = 2 -a "$(wc -l <"$work/err")" = 1 -a ! -s "$work/out"
 done
+part 1
 mkdir none
 cat >none/hipcc <<'END_OF_FILE'
 #!/bin/sh
@@ -518,6 +535,7 @@ refused "options of a launch" 2 "--grid: has no effect: --registers launches no 
 
 # ------------------------------------------------------------------------------------------ headers beside the file
 
+part 2
 mkdir -p course/common
 cat >course/common/types.h <<'END_OF_FILE'
 #pragma once
@@ -595,6 +613,7 @@ no() {
     check "'$2': exit code" test "$status" = 2 -a ! -s "$work/out"
     says "'$2': $1" "flynn kernel: no.cu:$1"
 }
+part 1
 no "1:42: 'tex1Dfetch': Flynn has no textures" '__global__ void k(float *x) { x[0] = 1 + tex1Dfetch(t, 0); }'
 no "1:31: 'thrust': this library needs headers of the CUDA toolkit" '__global__ void k(float *x) { thrust::sort(x); }'
 no "1:31: asm has instructions that this device does not have: PTX is for GPUs of NVIDIA's alone" \

@@ -30,7 +30,7 @@ check "is log(x + y) of f32" json "$work/out" 'all((r["function"], r["dtype"], r
 write a.npy "<f4" "(2, 3)" 1 2 3 4 5 6
 write row.npy "<f4" "(3,)" 10 20 30
 write ints.npy "<i4" "(4,)" 1 2 3 2147483647
-for backend in $every; do
+for backend in $(some 2 <<<"${every// /$'\n'}"); do
     ok "$backend: broadcast" map 'x + y' a.npy row.npy -o out.npy --backend="$backend" "${quick[@]}"
     check "$backend: as NumPy" npy out.npy 'descr == "<f4" and shape == (2, 3) and list(v) == [11, 22, 33, 14, 25, 36]'
     ok "$backend: a number" map 'x * y' a.npy 0.5 -o out.npy --backend="$backend" "${quick[@]}"
@@ -40,17 +40,20 @@ for backend in $every; do
     ok "$backend: a range" map 'x * x' 0:10:3 -o out.npy --backend="$backend" "${quick[@]}"
     check "$backend: of whole numbers" npy out.npy 'descr == "<i8" and list(v) == [0, 9, 36, 81]'
 done
+part 2
 ok "a number with a point" map 'x * y' ints.npy 0.5 -o out.npy "${quick[@]}"
 check "makes f64 of integers" npy out.npy 'descr == "<f8" and v[0] == 0.5'
 ok "a range with a point" map x 0:1:0.25 -o out.npy "${quick[@]}"
 check "is f64" npy out.npy 'descr == "<f8" and list(v) == [0, .25, .5, .75]'
 ok "an empty range" map 'x + 1' 3:3 -o out.npy "${quick[@]}"
 check "gives nothing" npy out.npy 'shape == (0,)'
+part 2
 ok "negative numbers" map -o out.npy "${quick[@]}" -- 'x - y' -0.5 -2
 check "stand behind --" npy out.npy 'list(v) == [1.5]'
 ok "a conversion" map 'x / 2' ints.npy --dtype=f32 -o out.npy "${quick[@]}"
 check "to f32" npy out.npy 'descr == "<f4" and list(v)[:3] == [.5, 1, 1.5]'
 ok "a picture" map 'sqrt(x)' "$slice" -o out.png "${quick[@]}"
+part 1
 ok "every variant" map --size=5000 --variant=all --backend=serial,simd --json "${quick[@]}"
 check "right" json "$work/out" 'len(d["results"]) == 4 and all(r["check"]["ok"] for r in d["results"])'
 
@@ -67,7 +70,7 @@ bool prime(int n)
     return true;
 }
 END
-for backend in $every; do
+for backend in $(some 2 <<<"${every// /$'\n'}"); do
     ok "$backend: prime.c" map prime.c 0:10000 -o out.npy --backend="$backend" --json "${quick[@]}"
     check "$backend: 1229 primes" npy out.npy 'descr == "|u1" and sum(v) == 1229 and list(v[:8]) == [0, 0, 1, 1, 0, 1, 0, 1]'
     check "$backend: all compared" json "$work/out" 'd["results"][0]["check"]["compared"] == 10000'
@@ -76,6 +79,7 @@ ok "many elements of a loop" map prime.c 0:200000 --backend=simd --json "${quick
 check "a sample is compared" json "$work/out" 'd["results"][0]["check"]["compared"] == 65536'
 ok "all of them" map prime.c 0:200000 --backend=simd --json --check=full "${quick[@]}"
 check "are compared" json "$work/out" 'd["results"][0]["check"]["compared"] == 200000'
+part 3
 # The check takes about as long for a function that takes long for each element.
 cat >slow.c <<'END'
 float slow(float x)
@@ -87,6 +91,7 @@ float slow(float x)
 END
 ok "a slow function" map slow.c --size=4096 --backend=simd --json "${quick[@]}"
 check "few elements are compared" json "$work/out" '1 <= d["results"][0]["check"]["compared"] < 4096 and d["results"][0]["check"]["ok"]'
+part 2
 ok "random inputs for C" map prime.c --size=100 --json "${quick[@]}"
 check "of its dtype" json "$work/out" 'd["results"][0]["elements"] == 100 and d["results"][0]["dtype"] == "u8"'
 # shellcheck disable=SC2016 # nothing expands these
@@ -96,6 +101,7 @@ ok "a file's name is not a command" map "${names[0]}" 0:10 "${quick[@]}"
 ok "nor is a text" map "${names[1]}" 0:10 "${quick[@]}"
 check "nothing was run" test ! -e bad
 ok "on several lines" map $'x\n + 1' 0:10 "${quick[@]}"
+part 2
 ok "in a compare" compare map --backend=serial,simd --size=1000 "${quick[@]}"
 ok "in a sweep" sweep map --backend=serial --variant=naive,uncoalesced --size=1000 "${quick[@]}"
 ok "the variable" map --size=1000 --json "${quick[@]}"
@@ -115,13 +121,14 @@ caret() {
     check "$title: the caret" test "$(sed -n 3p "$work/err")" = "    $below"
     check "$title: nothing on stdout" test ! -s "$work/out"
 }
+part 1
 caret "a misspelt function" "FUNCTION:1:5: 'lg'" "x + lg(y)" "    ^" map 'x + lg(y)' nowhere.npy nowhere.npy
 check "the nearest one" grep -q "did you mean 'log'" "$work/err"
 caret "an expression that ends" "FUNCTION:1:3: " "x +" "  ^" map 'x +'
 printf 'int f(int n)\n{\n\treturn m + 1;\n}\n' >wrong.c
 caret "an unknown name in C" "wrong.c:3:9: " " return m + 1;" "        ^" map wrong.c 1
 printf 'int g(int n);\nint f(int n)\n{\n\treturn n + g(n);\n}\n' >wrong.c
-for backend in $every; do
+for backend in $(some 1 <<<"${every// /$'\n'}"); do
     caret "$backend: no definition" "wrong.c:4:13: 'g' is used, and nothing here defines it" " return n + g(n);" \
         "            ^" map wrong.c 1 --backend="$backend"
 done
@@ -219,11 +226,13 @@ for backend in serial simd omp:2; do
     [ ${#faults[@]} = 0 ] && continue
     refused "$backend: a loop divides by zero" 1 "divides an integer by zero" map loop.c 0:262144 --check=sampled \
         --backend="$backend" "${quick[@]}"
-    ok "$backend: other lanes may divide by it" map loop.c 0:262143 --backend="$backend" "${quick[@]}"
+    leaves_out 3 || ok "$backend: other lanes may divide by it" map loop.c 0:262143 --backend="$backend" "${quick[@]}"
 done
+part 2
 printf 'int f(int n) { int k = 0; while (n == 262143 || k < n %% 3) k++; return k; }\n' >last.c
 run map last.c 0:262144 --check=sampled --backend=simd --max-time=0.5
 check "--max-time ends one lane's endless loop" test "$status" = 4 -a "$(wc -l <"$work/err")" = 1
+part 1
 if [ "$(uname -m)" = x86_64 ]; then
     printf 'int f(int n) { while (n > 1) { n /= 2; if (n == 9) goto end; } end: return n; }\n' >goto.c
     refused "no lanes for goto" 2 "'goto'" map goto.c --lanes
@@ -231,14 +240,16 @@ if [ "$(uname -m)" = x86_64 ]; then
 fi
 
 # A function that never ends: Ctrl-C, and --max-time.
+part 2
 printf 'int f(int n) { while (n != 5) n |= 8; return n; }\n' >endless.c
 run map endless.c 1 --max-time=0.5
 check "--max-time ends an endless loop" test "$status" = 4 -a "$(wc -l <"$work/err")" = 1
-timeout -s INT 1 "$flynn" map endless.c 1 >"$work/out" 2>"$work/err"
+leaves_out 1 || timeout -s INT 1 "$flynn" map endless.c 1 >"$work/out" 2>"$work/err"
 check "Ctrl-C ends it" test $? = 124
 
 # ----------------------------------------------------------------------------------------------- compiler and cache
 
+part 1
 entries() { find "$FLYNN_CACHE/code" -name '*.code' | wc -l; }
 before=$(entries)
 ok "a new function" map 'x * 3 + 17' 0:10 --backend=simd "${quick[@]}"

@@ -35,7 +35,7 @@ while IFS='|' read -r name arguments words; do
     run kernel "$name.hip" "${arguments[@]}" "${once[@]}"
     check "wrong: $name: exit code" test "$status" = 1
     check "wrong: $name: $words" is_found "$words" "$(grep -n "// HERE" "$name.hip" | cut -d: -f1)"
-done < <(some 7 <wrong.list)
+done < <(some 4 <wrong.list)
 
 is_clean() { ! grep -v "its times vary\|, the same value$" "$work/err"; }
 cases "${cases_of}right" >right.list
@@ -48,5 +48,5 @@ while IFS='|' read -r name arguments words; do
         check "right: $name $expect: exit code" test "$status" = 0
         check "right: $name $expect: nothing is said of it" is_clean
     done
-done < <(some 7 <right.list)
+done < <(some 4 <right.list)
 summary
