@@ -40,6 +40,7 @@ check "in short: counts each" test "$(($(sed -n 's/ broken$//; s/ ok, \| absent,
 check "with a total" grep -qE '^[0-9]+ ok, [0-9]+ absent, [0-9]+ to improve, [0-9]+ broken$' "$work/out"
 
 check "no governor is no finding" test "$(grep -c governor "$work/out")" = 0
+part 2
 for governor in powersave performance; do
     for cpu in $(seq 0 $(($(getconf _NPROCESSORS_CONF) - 1))); do
         mkdir -p governor/sys/devices/system/cpu/cpu$cpu/cpufreq
@@ -63,6 +64,7 @@ echo 0x020000 >$gpu/class
 run doctor --root=no-driver --json
 check "a network card is no GPU" has absent machine "no NVIDIA GPU on the PCI bus"
 
+part 2
 # The driver is there, its device files are not, or are somebody else's.
 mkdir -p driver/proc/driver/nvidia driver/dev driver/sys/module/amdgpu
 echo 13 >driver/proc/driver/nvidia/version
@@ -87,6 +89,7 @@ else
     echo "left out: device files without rights: nobody but root can run $flynn"
 fi
 
+part 2
 # Plugins that do not load, or find nothing.
 export FLYNN_PLUGIN_PATH=$FLYNN_TEST_FAULTS/broken
 run doctor --root=bare --json
@@ -102,6 +105,7 @@ check "in short: exit code 3" test "$status" = 3
 check "in short: what is broken comes last, with its fix" test "$(tail -4 "$work/out" | grep -cE '^broken  |^        fix: ')" = 2
 unset FLYNN_PLUGIN_PATH
 
+part 2
 # Threads.
 OMP_NUM_THREADS=100 run doctor --root=bare --json
 check "more threads than processors" has advice omp "100 threads on"
@@ -113,6 +117,7 @@ last=(doctor)
 taskset -c "$(taskset -pc $$ | sed 's/.*: //; s/[,-].*//')" "$flynn" doctor --root=bare --json >"$work/out" 2>"$work/err"
 check "one processor, one thread" has ok omp "1 thread, one for each processor"
 
+part 1
 # Ceilings.
 check "not measured yet" has advice serial "its ceiling was not measured"
 with_caches 32K
@@ -194,6 +199,7 @@ check "some are not" json "$work/out" 'sorted(f["text"] for f in d["findings"] i
     "no command knows FLYNN_COMPILER_TIMEOUT; did you mean FLYNN_COMPILE_TIMEOUT?",
     "no command knows FLYNN_MIN_TIM; did you mean FLYNN_MIN_TIME?", "no command knows FLYNN_QWERTZ"]'
 
+part 2
 # --class: one line for an instructor. Only what a class needs decides its end.
 line() { grep -qxE "$1" "$work/out" && [ "$(wc -l <"$work/out")" = 1 ]; }
 start="[^ ;]+; flynn [0-9.]+; (.*, )?serial(, hip-cpu:0)?"
@@ -232,6 +238,7 @@ refused "class: so has --json" 2 --class doctor --class --json
 
 export FLYNN_CXX=/nonexistent
 
+part 1
 # --bundle: a machine with a library of ROCm 6, a home folder, and a variable that is nobody's business.
 mkdir -p rocm/opt/rocm-6.4.1/lib rocm/opt/rocm-6.4.1/.info rocm/sys/module/amdgpu home/lib
 touch rocm/opt/rocm-6.4.1/lib/librocblas.so.4.4.60401 rocm/opt/rocm-6.4.1/lib/libother.so.1 home/lib/libhipfft.so.0
