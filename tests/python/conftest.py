@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: MIT
 """What the tests of Python share: the devices that can run here, and arrays of each kind."""
+import os
+import random
+
 import numpy as np
 import pytest
 
@@ -7,6 +10,21 @@ import flynn
 
 NAMES = ("serial", "simd", "omp", "hip-cpu")
 DTYPES = ("uint8", "int32", "int64", "float32", "float64")
+
+
+def pytest_collection_modifyitems(config, items):
+    """A quick test (FLYNN_TEST_QUICK) takes a third of the cases of each function by chance, at least one."""
+    if "FLYNN_TEST_QUICK" not in os.environ:
+        return
+    cases = {}
+    for item in items:
+        cases.setdefault((item.fspath, item.originalname), []).append(item)
+    taken = set()
+    for (_, name), of_one in cases.items():
+        chance = random.Random(f"{os.environ['FLYNN_TEST_QUICK']} {name}")
+        taken.update(chance.sample(of_one, (len(of_one) + 2) // 3))
+    config.hook.pytest_deselected(items=[item for item in items if item not in taken])
+    items[:] = [item for item in items if item in taken]
 
 
 @pytest.fixture(params=NAMES)
