@@ -115,16 +115,20 @@ int main(int argc, char **argv)
         read_samples(argv[i]);
     for (size_t i = 0; i < sample_count; i++)
         LLVMFuzzerTestOneInput(samples[i].data, samples[i].size);
+    /* A quick test (harness/harness.h) gives the target one of four changed inputs. */
+    const char *quick = getenv("FLYNN_TEST_QUICK");
+    const long step = quick ? 4 : 1, first = quick ? (long)(strtoull(quick, NULL, 10) % 4) : 0;
     for (long i = 0; i < inputs; i++) {
         const sample *s = &samples[below(sample_count)];
         size_t size = s->size;
         memcpy(data, s->data, size);
         for (size_t n = 1 + below(4); n > 0; n--)
             size = LLVMFuzzerCustomMutator(data, size, sizeof data, (unsigned)below(1u << 31));
-        LLVMFuzzerTestOneInput(data, size);
+        if (i % step == first)
+            LLVMFuzzerTestOneInput(data, size);
     }
     for (size_t i = 0; i < sample_count; i++)
         free(samples[i].data);
-    fprintf(out, "%zu kept inputs and %ld changed ones, none mishandled\n", sample_count, inputs);
+    fprintf(out, "%zu kept inputs and %ld changed ones, none mishandled\n", sample_count, inputs / step);
     return fclose(out) != 0;
 }
