@@ -85,7 +85,7 @@ while read -r operation; do
         ok "$operation $variant $dtype without the fault" "${words[@]}" --variant="$variant" ${dtype:+--dtype="$dtype"}
         falsified "$operation" "$variant $dtype" "${words[@]}" --variant="$variant" ${dtype:+--dtype="$dtype"}
     done < <(grep "^$operation " "$work/variants" | cut -d' ' -f2- | sort -u -k1,1 | some 1)
-done < <(cut -d' ' -f1 "$work/variants" | sort -u | some 6)
+done < <(cut -d' ' -f1 "$work/variants" | sort -u | some 4)
 
 # A large result is compared in blocks, by threads: the element that is wrong has its place in the whole.
 for where in $(printf '%s\n' first:0 middle:100000 last:199999 | some 1); do
