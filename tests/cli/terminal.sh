@@ -114,8 +114,10 @@ while IFS= read -r words; do
     read -ra words <<<"$words"
     ok "${words[*]}" "${words[@]}"
     check "${words[*]}: its lines" fits 80 "$work/out"
-done < <(printf '%s\n' info doctor "help sort" "help spread" "ceiling --backend=serial --size=100000 --repeat=2" | some 2)
-ok "a table" compare sort sqrt --backend=serial,simd --size=100 --repeat=2
+done < <(printf '%s\n' info doctor "help sort" "help spread" | some 2)
+leaves_out 2 || ok "a table" ceiling --backend=serial --size=100000 --repeat=1
+check "its lines" fits 100 "$work/out"
+ok "another table" compare sort sqrt --backend=serial,simd --size=100 --repeat=2
 check "its lines" fits 100 "$work/out"
 check "and the sentences above and below it" fits 80 <(grep -vE '^(exercise|sort|sqrt) ' "$work/out")
 COLUMNS=40 ok "one line of each machine" doctor --class
