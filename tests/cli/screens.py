@@ -23,7 +23,7 @@ import termios
 FLYNN = os.environ["FLYNN"]
 SOURCE = os.environ["FLYNN_SOURCE"]
 sys.path.append(f"{SOURCE}/tests/docs")
-from shown import FASTEST, NOISE  # noqa: E402
+from shown import FASTEST, NOISE, joined  # noqa: E402
 CONTROL = re.compile(r"\x1b\[[0-9;]*[mK]")
 
 
@@ -47,20 +47,6 @@ def shown(words, width):
     code = os.WEXITSTATUS(os.waitpid(process, 0)[1])
     every = text.decode().replace("\r\n", "\n")
     return CONTROL.sub("", re.sub(r"[^\n]*\r\x1b\[K", "", every)), every, code
-
-
-def joined(text, width):
-    """With the lines that were broken between words, whose rest is indented by 4 blanks, put together."""
-    lines = []
-    last = ""
-    for line in text.splitlines():
-        rest = re.match(r"    (\S+)", line)
-        if rest and lines and len(last) + 1 + len(rest[1]) > width:
-            lines[-1] += " " + line[4:]
-        else:
-            lines.append(line)
-        last = line
-    return lines
 
 
 def plain(line, processor):

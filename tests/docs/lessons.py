@@ -28,7 +28,7 @@ import sys
 import tempfile
 import time
 
-from shown import ENVIRONMENT, FASTEST, NOISE, NOT_HERE, SOURCE, changed, commands, fenced, pattern, run
+from shown import ENVIRONMENT, FASTEST, NOISE, NOT_HERE, SOURCE, USUAL_WIDTH, changed, commands, fenced, joined, pattern, run
 
 LINES, DRAWING_LINES, STEPS, SECONDS = 250, 80, 8, 300
 FOLDERS = ("courses", "learn", "teaching")
@@ -233,8 +233,8 @@ def failure(found, folder, environment, absent):
         ended = run(found.text, folder, environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=SECONDS)
     except subprocess.TimeoutExpired:
         return f"it takes more than {SECONDS} s"
-    output = ended.stdout.rstrip("\n").split("\n")
-    differs = first_difference(plain(found.shown), plain(output)) if found.shown else ended.returncode != 0 and ([], plain(output))
+    output = joined(ended.stdout, USUAL_WIDTH) or [""]
+    differs = first_difference(plain(joined("\n".join(found.shown), USUAL_WIDTH)), plain(output)) if found.shown else ended.returncode != 0 and ([], plain(output))
     if differs and ended.returncode == NOT_HERE:
         print(f"passed over: {output[-1]}", flush=True)
         absent.update(WRITTEN.findall(found.text))

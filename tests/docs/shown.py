@@ -12,6 +12,7 @@ import subprocess
 SOURCE = pathlib.Path(os.environ.get("FLYNN_SOURCE", pathlib.Path(__file__).parents[2])).resolve()
 FLYNN = pathlib.Path(os.environ.get("FLYNN", SOURCE / "build/bin/flynn")).resolve()
 ENVIRONMENT = {**os.environ, "PATH": f"{FLYNN.parent}:{os.environ['PATH']}"}
+USUAL_WIDTH = 80  # where there is no terminal; a page shows whole lines
 NOT_HERE = 3  # the exit code where a backend cannot run
 DEVICE = re.compile(r"(?:auto|hip-[a-z]+(?::\d+)?)")
 NUMBER = re.compile(r"-?\d[\d.]*(?:e[-+]?\d+)?")
@@ -108,6 +109,20 @@ def pattern(line):
         else:
             words.append(re.escape(word))
     return r"(?<!\S)" + r"\s+".join(words) + r"(?!\S)"
+
+
+def joined(text, width):
+    """With the lines that were broken between words, whose rest is indented by 4 blanks, put together."""
+    lines = []
+    last = ""
+    for line in text.splitlines():
+        rest = re.match(r"    (\S+)", line)
+        if rest and lines and len(last) + 1 + len(rest[1]) > width:
+            lines[-1] += " " + line[4:]
+        else:
+            lines.append(line)
+        last = line
+    return lines
 
 
 def run(command, folder, environment=None, **options):
