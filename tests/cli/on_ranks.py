@@ -43,6 +43,7 @@ ROUNDING = {"<f4": 2.0 ** -24, "<f8": 2.0 ** -53}
 # Variables that make MPI start quickly on one machine, also as root; a test that is run in the background ignores no signals.
 ENVIRONMENT = {
     **{k: v for k, v in os.environ.items() if not k.startswith("FLYNN") or k in ("FLYNN_CACHE",)},
+    "COLUMNS": "10000",  # no line ends within a message
     "LC_ALL": "C", "OMP_NUM_THREADS": "1", "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
     "OMPI_MCA_rmaps_base_oversubscribe": "1", "OMPI_MCA_hwloc_base_binding_policy": "none", "OMPI_MCA_pml": "ob1",
     "OMPI_MCA_btl": "self,vader", "OMPI_MCA_odls_base_sigkill_timeout": "0"}
