@@ -173,7 +173,6 @@ def as_text(notebook):
 
 def this_machine():
     """What the outputs are of, and whether CUDA's cells can run."""
-    sys.path.insert(0, str(SOURCE / "python"))
     import flynn
     import numpy
     gpus = list(dict.fromkeys(one.hardware for one in flynn.devices() if one.usable and one.flynn_class == "SIMT" and not one.emulation))
@@ -257,6 +256,8 @@ def main():
     words, writes, form = sys.argv[1:], "--write" in sys.argv, "--form" in sys.argv
     if not form:
         try:
+            sys.path.insert(0, str(SOURCE / "python"))
+            import flynn
             import ipykernel  # noqa: F401
             import matplotlib  # noqa: F401
             import nbclient  # noqa: F401
@@ -265,6 +266,11 @@ def main():
         except ImportError as error:
             print(f"skipped: {error} in {sys.executable}: apt-get install python3-nbclient python3-ipykernel python3-matplotlib python3-scipy "
                   "(make deps-notebook)")
+            sys.exit(77)
+        try:
+            flynn.device("hip-cpu")
+        except flynn.UnavailableError as error:
+            print(f"skipped: {error}")
             sys.exit(77)
     if "--self" in words:
         test_itself()

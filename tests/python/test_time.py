@@ -170,7 +170,7 @@ def test_magics(capsys, emulation):
         assert words in str(caught.value)
 
 
-def test_magics_in_ipython():
+def test_magics_in_ipython(emulation):
     shell = pytest.importorskip("IPython.core.interactiveshell").InteractiveShell.instance()
     shell.run_line_magic("load_ext", "flynn")
     shell.user_ns["x"] = np.array([2.0, 1.0])
