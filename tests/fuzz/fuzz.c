@@ -124,7 +124,7 @@ static void take_stderr(void)
     messages = kept >= 0 ? fdopen(kept, "w") : NULL;
     if (!messages || nowhere < 0 || dup2(nowhere, STDOUT_FILENO) < 0 || dup2(printed, STDERR_FILENO) < 0)
         fail_here("fuzz: stderr");
-    printf("\n"); /* its buffer is made before the first call */
+    printf("\n");                  /* its buffer is made before the first call */
     setenv("COLUMNS", "10000", 1); /* no line ends within a message */
     if (__sanitizer_install_malloc_and_free_hooks)
         __sanitizer_install_malloc_and_free_hooks(on_malloc, on_free);
