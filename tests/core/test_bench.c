@@ -265,7 +265,7 @@ Test(bench, short_calls_are_repeated, .timeout = 60)
     must(fl_bench_add(bench, &(fl_bench_case){.name = "three", .call = waits_call, .user = &three, .launches = 3}));
     must(fl_bench_run(bench));
     must(fl_bench_result_get(bench, 0, &r));
-    cr_expect(r.launches > 100 && r.launches <= 1000, "%d", r.launches);
+    cr_expect(r.launches > 10 && r.launches <= 1000, "%d", r.launches); /* in 100 us, of a call shorter than 10 us */
     cr_expect(quick.calls == 6 + 20 * r.launches, "%d calls, %d launches", quick.calls, r.launches);
     cr_expect(r.kernel_s < 1e-6, "%g s for an empty call", r.kernel_s);
     must(fl_bench_result_get(bench, 1, &r));
