@@ -46,7 +46,8 @@ fl_dtype option_dtype(const char *option, const char *value);
 /* A text that is not empty; NULL stays NULL. */
 const char *option_text(const char *option, const char *value);
 
-/* Whether the values that follow are those of variables; at first they are not. */
+/* Sets whether the values that are read next are those of variables, which messages then name; at first they are those
+ * of words. option_is_variable returns it. */
 void option_values_are_variables(bool are);
 bool option_is_variable(void);
 /* Writes the variable of an option: "min-time" has FLYNN_MIN_TIME. */

@@ -8,5 +8,5 @@
  * longer than text_width are broken between words. */
 void text_print(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* The same with lines of any length: source text, and lines that programs read. */
+/* Prints as text_print does, but breaks no line: for source text, and for lines that programs read. */
 void text_print_whole(const char *format, ...) __attribute__((format(printf, 1, 2)));

@@ -333,7 +333,7 @@ __device__ inline bool store(const factors<float> &m, int64_t first, int64_t col
     return finite;
 }
 
-/* Computes outputs of the thread again, without tensor cores: all of them, or those that are not finite. */
+/* Computes the thread's outputs again without tensor cores: all of them, or only those that are not finite. */
 template <product_form form>
 __device__ inline void sum_again(const factors<float> &m, int64_t first, int64_t column, bool all)
 {

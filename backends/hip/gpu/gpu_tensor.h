@@ -85,10 +85,10 @@ __device__ inline void gpu_store(uint32_t to, const uint32_t (&x)[4])
 /* -------------------------------------------------------------------------------------------- tensor cores ---- */
 
 /* sums += a b, a group's product: a has 64 rows, b 128 columns, both 8 terms. A warp of the group has 16 rows of a and
- * of the sums. A lane has two of these rows, lane / 4 and lane / 4 + 8. Of each it gives two terms of a, lane % 4 and
- * lane % 4 + 4, in a[row / 8 + term / 4 * 2]; and it gets for each j two neighbouring columns of the sums, from column
- * 8 j + lane % 4 * 2 on, in sums[4 j + row / 8 * 2] and the next element. b is in shared memory, where the terms of a
- * column are side by side: see gpu_tensor_tile. */
+ * of the sums. A lane has two of these rows, lane / 4 and lane / 4 + 8. For each row it passes two terms of a, lane % 4
+ * and lane % 4 + 4, in a[row / 8 + term / 4 * 2]. For each row and each j it receives two neighbouring columns of the
+ * sums, from column 8 j + lane % 4 * 2 on, in sums[4 j + row / 8 * 2] and the next element. b is in shared memory,
+ * where the terms of a column follow each other: see gpu_tensor_tile. */
 constexpr int gpu_tensor_rows = 64, gpu_tensor_columns = 128, gpu_tensor_terms = 8, gpu_tensor_sums = 64;
 
 /* The tile of b, 128 columns of 32 terms, that begins at a multiple of 1024 bytes: column n's terms are at n * 128
