@@ -52,7 +52,7 @@ fl_status fl_group_device(fl_group *group, const char *resource, fl_device **dev
     char numbered[80];
     fl_status status;
 
-    /* `auto` can depend on the other programs of a machine, so that ranks would differ: each opens a backend by name. */
+    /* `auto` can depend on a machine's other programs, so that ranks would differ: each opens a backend by name. */
     if (group->info.size > 1 && resource && !strchr(resource, ':') && fl_backend_find(resource, &info) == FL_OK) {
         resource = info->name;
         if (strcmp(info->flynn_class, "SIMT") == 0 && info->probe.device_count > 1) {
