@@ -68,7 +68,7 @@ tests: deps
 
 check: tests
 	@$(BUILD)/tests/list_skips
-	@cd $(BUILD) && $(OF_CASES)python3 -B ../tests/slowest.py ctest --no-tests=error --parallel $(TEST_JOBS) --output-on-failure $(OF_TESTS)
+	@cd $(BUILD) && $(OF_CASES)python3 -B ../tests/run_ctest.py ctest --no-tests=error --parallel $(TEST_JOBS) --output-on-failure $(OF_TESTS)
 
 check-quick: tests
 	@cd $(BUILD) && FLYNN_TEST_FAMILY=cpu ctest --parallel $(JOBS) --output-on-failure --label-regex 'unit|docs'

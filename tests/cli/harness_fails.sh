@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# The harness must be able to fail: each of these expectations is wrong, and each must be counted as a failure. slowest.py,
+# The harness must be able to fail: each of these expectations is wrong, and each must be counted as a failure. run_ctest.py,
 # which runs ctest, must pass a failure on.
 unset FLYNN_TEST_QUICK # no case is left out but below
 # shellcheck source=harness.sh
@@ -24,15 +24,29 @@ printf '50%% tests passed, 1 tests failed out of 2\n\nTotal Test time (real) =  
 cat run.txt - totals.txt >slowest.txt <<'END'
 
 The slowest tests: long 22 s, short 0 s
-All 2 tests: 22 s of test time (should stay below 450 s without GPU toolchains)
+All 2 tests: 22 s of test time (should stay below 300 s without GPU toolchains)
 Above 20 s: 1: long
 
 END
-"$PYTHON" -B "$here/../slowest.py" sh -c 'cat run.txt totals.txt; exit 8' --label-exclude >shown.txt
+"$PYTHON" -B "$here/../run_ctest.py" sh -c 'cat run.txt totals.txt; exit 8' --label-exclude >shown.txt
 if [ $? != 8 ] || ! diff slowest.txt shown.txt; then
-    echo "slowest.py: another exit code than ctest's 8, or other lines"
+    echo "run_ctest.py: another exit code than ctest's 8, or other lines"
     exit 1
 fi
+# Of ten tests with the label `some` two run, the same ones for the same number; the others all run.
+cat >false_ctest <<'END'
+#!/bin/sh
+some() { printf '{"name": "%s", "properties": [{"name": "LABELS", "value": ["cli"%s]}]}' "$1" "$2"; }
+if [ "$1" = --show-only=json-v1 ]; then
+    printf '{"tests": ['; for i in 0 1 2 3 4 5 6 7 8 9; do some long-$i ', "some"'; printf ,; done; some short; echo ']}'
+else
+    echo "$@"
+fi
+END
+chmod +x false_ctest
+quick_ctest() { FLYNN_TEST_QUICK=$1 "$PYTHON" -B "$here/../run_ctest.py" ./false_ctest --parallel | sed -n 2p; }
+[[ "$(quick_ctest 5)" =~ ^'--parallel --exclude-regex ^('(long-[0-9]\|){7}'long-'[0-9]')$'$ ]] && [ "$(quick_ctest 5)" = "$(quick_ctest 5)" ] &&
+    [ "$(for i in 1 2 3 4 5 6; do quick_ctest $i; done | sort -u | wc -l)" -gt 1 ] || { echo "run_ctest.py: runs other tests"; exit 1; }
 
 # A quick test: some lines, the same ones for the same number; most refusals and what is checked of them are left out, and counted.
 quick_lines() { seq 100 | FLYNN_TEST_QUICK=$1 some 7; }
