@@ -208,13 +208,13 @@ def symbols_of(folder):
 
 
 def symbols():
-    """Functions and data that files use of each other, whichever header declares them; and those that the folders of apps do."""
+    """Functions and data that files use of each other, whichever header declares them, and those that folders do."""
     for folder in OBJECTS:
         found = list(symbols_of(folder))
         assert found, f"no object file of a source is in {folder}"
         where = {symbol: path for path, kind, symbol in found if kind in "TDBRVWC"}
         uses = {(path, where[symbol]) for path, kind, symbol in found if kind == "U" and symbol in where}
-        for unit in (module_of, lambda path: path.parent)[:2 if folder.startswith("apps") else 1]:
+        for unit in (module_of, lambda path: path.parent):
             below = collections.defaultdict(set)
             for path, used in uses:
                 if unit(path) != unit(used):
