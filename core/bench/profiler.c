@@ -10,32 +10,28 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The functions of a library: of ranges, and of what is captured. rocTX's take a thread, of which 0 is all. */
+/* The functions of a library: of ranges, and of what is captured. rocTX's of the latter take a thread, of
+ * which 0 is all. A library is used where it is loaded: libcuda by a device in use, AMD's by a plugin. With `variable`
+ * it is loaded here, where a profiler has set that. */
 static const struct tool {
-    const char *file;
-    bool nvidia;
+    const char *file, *variable;
     const char *push, *pop, *start, *stop;
+    bool takes_thread;
 } tools[BENCH_PROFILER_LIBRARIES] = {
-    {"libcuda.so.1", true, NULL, NULL, "cuProfilerStart", "cuProfilerStop"},
-    {"libnvToolsExt.so.1", true, "nvtxRangePushA", "nvtxRangePop", NULL, NULL},
-    {"librocprofiler-sdk-roctx.so.1", false, "roctxRangePushA", "roctxRangePop", "roctxProfilerResume",
-     "roctxProfilerPause"},
-    {"librocprofiler-sdk-roctx.so.0", false, "roctxRangePushA", "roctxRangePop", "roctxProfilerResume",
-     "roctxProfilerPause"},
-    {"libroctx64.so.4", false, "roctxRangePushA", "roctxRangePop", NULL, NULL},
-    {"libroctx64.so.1", false, "roctxRangePushA", "roctxRangePop", NULL, NULL},
+    {"libcuda.so.1", NULL, NULL, NULL, "cuProfilerStart", "cuProfilerStop", false},
+    {"libnvToolsExt.so.1", "NVTX_INJECTION64_PATH", "nvtxRangePushA", "nvtxRangePop", NULL, NULL, false},
+    {"librocprofiler-sdk-roctx.so.1", NULL, "roctxRangePushA", "roctxRangePop", "roctxProfilerResume",
+     "roctxProfilerPause", true},
+    {"librocprofiler-sdk-roctx.so.0", NULL, "roctxRangePushA", "roctxRangePop", "roctxProfilerResume",
+     "roctxProfilerPause", true},
+    {"libroctx64.so.4", NULL, "roctxRangePushA", "roctxRangePop", NULL, NULL, false},
+    {"libroctx64.so.1", NULL, "roctxRangePushA", "roctxRangePop", NULL, NULL, false},
 };
 
 typedef int push_range(const char *name);
 typedef int plain(void);
 typedef int of_thread(uint64_t thread);
 typedef void symbol(void); /* any function */
-
-/* The profilers of NVIDIA set one of these for the programs that they start. */
-static bool is_profiled(void)
-{
-    return getenv("NVTX_INJECTION64_PATH") || getenv("CUDA_INJECTION64_PATH");
-}
 
 static int is_of_file(struct dl_phdr_info *library, size_t size, void *file)
 {
@@ -45,7 +41,7 @@ static int is_of_file(struct dl_phdr_info *library, size_t size, void *file)
     return strcmp(slash ? slash + 1 : library->dlpi_name, file) == 0;
 }
 
-/* Returns whether a profiler has loaded the library. Unlike dlopen with RTLD_NOLOAD this looks for no file. */
+/* Returns whether the library is loaded. Unlike dlopen with RTLD_NOLOAD this looks for no file. */
 static bool is_loaded(const char *file)
 {
     char name[64];
@@ -56,11 +52,10 @@ static bool is_loaded(const char *file)
 
 bench_profiler bench_profiler_open(void)
 {
-    const bool profiled = is_profiled();
     bench_profiler p = {{NULL}};
 
     for (int i = 0; i < BENCH_PROFILER_LIBRARIES; i++)
-        if (tools[i].nvidia ? profiled : is_loaded(tools[i].file))
+        if (tools[i].variable ? getenv(tools[i].variable) != NULL : is_loaded(tools[i].file))
             p.library[i] = dlopen(tools[i].file, RTLD_NOW | RTLD_LOCAL);
     return p;
 }
@@ -88,10 +83,10 @@ static void capture(const bench_profiler *p, int i, const char *name)
 {
     symbol *const function = find(p->library[i], name);
 
-    if (function && tools[i].nvidia)
-        ((plain *)function)();
-    else if (function)
+    if (function && tools[i].takes_thread)
         ((of_thread *)function)(0);
+    else if (function)
+        ((plain *)function)();
 }
 
 void bench_profiler_start(const bench_profiler *p, const char *name)

@@ -12,7 +12,7 @@ typedef struct bench_profiler {
     void *library[BENCH_PROFILER_LIBRARIES]; /* by the table in profiler.c; NULL: not there */
 } bench_profiler;
 
-/* Opens the libraries: NVIDIA's where a profiler's variable is set, AMD's where a plugin has loaded them. */
+/* Opens the libraries that devices in use have loaded, and NVTX where a profiler has set its variable. */
 bench_profiler bench_profiler_open(void);
 void bench_profiler_close(bench_profiler *p);
 
