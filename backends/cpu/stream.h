@@ -10,10 +10,22 @@
 
 #include <string.h>
 #if defined(__SSE2__) && CPU_VECTOR_BITS > 64
-#include <emmintrin.h>
+#include <immintrin.h>
 #define CPU_STREAMS 1
 #else
 #define CPU_STREAMS 0
+#endif
+
+/* The widest store: some processors put parts of a cache line together more slowly than they write it whole. */
+#if defined(__AVX512F__)
+#define CPU_STREAM_WORD __m512i
+#define CPU_STREAM(to, from) _mm512_stream_si512(to, _mm512_loadu_si512(from))
+#elif defined(__AVX__)
+#define CPU_STREAM_WORD __m256i
+#define CPU_STREAM(to, from) _mm256_stream_si256(to, _mm256_loadu_si256(from))
+#else
+#define CPU_STREAM_WORD __m128i
+#define CPU_STREAM(to, from) _mm_stream_si128(to, _mm_loadu_si128(from))
 #endif
 
 enum { CPU_STREAM_BYTES = 32 << 20 }; /* results of this size: no cache keeps them until they are read again */
@@ -22,12 +34,12 @@ enum { CPU_STREAM_BYTES = 32 << 20 }; /* results of this size: no cache keeps th
 static inline void cpu_stream(char *to, const char *from, int64_t bytes)
 {
 #if CPU_STREAMS
-    const int64_t lead = (int64_t)(-(uintptr_t)to % sizeof(__m128i));
+    const int64_t word = sizeof(CPU_STREAM_WORD), lead = (int64_t)(-(uintptr_t)to % sizeof(CPU_STREAM_WORD));
     int64_t head = bytes < lead ? bytes : lead;
 
     memcpy(to, from, (size_t)head);
-    for (; head + (int64_t)sizeof(__m128i) <= bytes; head += (int64_t)sizeof(__m128i))
-        _mm_stream_si128((__m128i *)(to + head), _mm_loadu_si128((const __m128i *)(from + head)));
+    for (; head + word <= bytes; head += word)
+        CPU_STREAM((CPU_STREAM_WORD *)(to + head), (const CPU_STREAM_WORD *)(from + head));
     memcpy(to + head, from + head, (size_t)(bytes - head));
 #else
     memcpy(to, from, (size_t)bytes);
