@@ -35,6 +35,7 @@ enum {
     VQSORT_FROM = 64,       /* elements for each byte of one from which the library is faster than the network */
     VQSORT_BELOW = 1 << 26, /* bytes below which it is faster than radix on one thread */
     VQSORT_BELOW_THREADS = 1 << 17, /* and on two */
+    VQSORT_BELOW_ZEN4 = 1 << 17,    /* on one or two, of 64 bits */
 };
 
 /* How bits become keys, unsigned numbers in the order of the elements:
@@ -229,9 +230,22 @@ static bool takes_network(const fl_launch *launch)
     return launch->block[0] > 0;
 }
 
-/* Bytes from which on the device's threads are faster than the library. */
-static int64_t vqsort_below(const cpu_device *device)
+/* Of the processors with vectors of 512 bits Zen 4 alone is of this family. It takes long to store chosen elements of a
+ * vector, which the library does with keys of 32 bits. */
+static bool is_zen4(void)
 {
+#ifdef __x86_64__
+    return __builtin_cpu_is("amdfam19h");
+#else
+    return false;
+#endif
+}
+
+/* Bytes from which on radix, or the device's threads, are faster than the library. */
+static int64_t vqsort_below(const cpu_device *device, size_t size)
+{
+    if (is_zen4())
+        return size == 4 ? 0 : VQSORT_BELOW_ZEN4;
     return device->threads > 1 ? VQSORT_BELOW_THREADS : VQSORT_BELOW;
 }
 
@@ -242,7 +256,7 @@ static bool takes_library(const fl_context *context, const fl_sort_args *s)
     char why[1];
 
     return CPU_VECTOR_BITS == 512 && s->in.shape[0] >= VQSORT_FROM * (int64_t)size_of(s) &&
-           s->in.shape[0] < vqsort_below(context->device) / (int64_t)size_of(s) &&
+           s->in.shape[0] < vqsort_below(context->device, size_of(s)) / (int64_t)size_of(s) &&
            cpu_highway_ready(NULL, why, sizeof why) == FL_OK;
 }
 
