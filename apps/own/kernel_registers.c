@@ -317,7 +317,7 @@ static const column columns[] = {
     {.title = "accumulators", .key = "accumulators", .as = AS_COUNT, .drop = 3},
     {.title = "scalar", .key = "scalar_registers", .as = AS_COUNT, .drop = 4},
     {.title = "spilled", .key = "spilled", .as = AS_COUNT},
-    {.title = "memory", .key = "local_bytes", .as = AS_BYTES},
+    {.title = "local", .key = "local_bytes", .as = AS_BYTES},
     {.title = "shared", .key = "shared_bytes", .as = AS_BYTES},
     {.title = "waves", .key = "waves", .as = AS_COUNT},
     {.title = "blocks", .key = "resident_blocks", .as = AS_COUNT, .drop = 2},

@@ -103,7 +103,7 @@ const field fields[] = {
      .about = "registers of a thread, as the GPU's runtime reports it for the last kernel with the block shown; null "
               "on a CPU, for "
               "an emulation and for a library's kernels"},
-    {"local_bytes", "spilled", AS_BYTES, .drop = 4, .in = IN_RUN | IN_COMPARE, .shown = OF_KERNELS,
+    {"local_bytes", "local", AS_BYTES, .drop = 4, .in = IN_RUN | IN_COMPARE, .shown = OF_KERNELS,
      .about = "local memory of a thread: spilled registers, and arrays outside registers; null where `registers` is"},
     {"occupancy", "occupancy", AS_PART, .drop = 5, .in = IN_RUN | IN_COMPARE, .shown = OF_KERNELS,
      .about = "the threads that a multiprocessor can hold at that block and shared memory, over its maximum; null "

@@ -50,7 +50,7 @@ CASES = [
     ("flynn sweep sort --variant=rad", ["sweep", "sort", "--variant=radix"]),
     ("flynn sort --columns=backend,ker", ["sort", "--columns=backend,kernel"]),
     ("flynn sort --columns=with", ["sort", "--columns=with-copies"]),
-    ("flynn sweep sort --columns=spil", ["sweep", "sort", "--columns=spilled"]),
+    ("flynn sweep sort --columns=loca", ["sweep", "sort", "--columns=local"]),
 ]
 
 
