@@ -73,8 +73,10 @@ TESTS = {
     "convolve1d": ("convolve1d convolve1d_calls", "convolve1d one_wrong"), "copy": ("ceilings", "ceiling"),
     "multiply_add": ("ceilings", "ceiling"), "elementwise": ("elementwise", "elementwise one_wrong"),
     "map": ("map", "map"), "compile": ("map kernel lanes", "map kernel"), "cpu_map": ("map lanes", "map"), "cpu_lanes": ("lanes map", "map"),
-    "lanes": ("lanes map", "map"), "hip_": ("map kernel", "map kernel"), "walk": ("elementwise map", "elementwise map"),
+    "lanes": ("lanes map", "map"), "hip_": ("map kernel", "map kernel"), "simt_": ("kernel", "kernel warps races"), "walk": ("elementwise map", "elementwise map"),
     "code": ("kernel map", "kernel map"), "kernel": ("kernel", "kernel"),
+    "run": ("kernel", "kernel"), "fiber": ("kernel", "kernel"), "pool": ("kernel", "kernel"), "order": ("kernel", "races"), "warps": ("kernel", "warps"),
+    "detector": ("kernel", "races"), "object_file": ("kernel", "kernel"), "intrinsics": ("kernel", "kernel"), "prelude": ("kernel map", "kernel"),
     "merge": ("merge search_sorted sort", "sort search_sorted"), "qr": ("qr", "svd"), "primes": ("primes", "primes one_wrong"), "select": ("select", "select one_wrong"),
     "transpose": ("transpose", "transpose one_wrong"), "search_sorted": ("search_sorted", "search_sorted one_wrong"),
     "histogram": ("histogram", "histogram one_wrong"), "sort": ("sort sort_calls", "sort one_wrong"), "svd": ("svd svd_deficient qr device", "svd one_wrong without_libraries"), "reconstruct": ("reconstruct", "reconstruct one_wrong"),
@@ -91,6 +93,8 @@ TESTS = {
 # with hip-cpu as it is built for that test.
 OF_ROWS, LOW_GRIDS, OF_GRIDS = "device", "tests/low-grids/flynn-hip-cpu.so", "grids"
 BY_ITSELF = ("threads", "setting", "lapack", "lanes")  # they have inner files in archives of their own
+# The emulated GPU's files, whose objects two programs share.
+SIMT_FILES, OF_SIMT = "tests/CMakeFiles/simt_files.dir/", ("grid", "grid_by_ucontext")
 ARCHIVES = tuple(f"tests/CMakeFiles/{name}.dir/" for name in ("inner_files", "function_files"))
 # Several processes: the cases of libflynn-dist, and commands whose check puts together what the ranks find.
 RANKS = "dist_cases"
@@ -277,9 +281,9 @@ class Planner:
             of_memory = os.path.basename(mutant.file) in ("device.c", "move.c") and any(o.startswith("plugins/hip-cpu/") for o in self.build.compile)
             return Plan(chosen, targets, ["plugins", RANKS] if "/src/" in mutant.file else [RANKS], [],
                         "hip-cpu,serial" if of_memory else "serial,omp", None)
-        if mutant.file.startswith("backends/hip"):
+        if mutant.file.startswith(("backends/hip", "backends/simt")):
             if not any(o.startswith(f"plugins/{self.plugin}/") for o in self.build.compile):
-                fail(f"the build has no plugin {self.plugin}; --family=checks,run,cpu,shared,core leaves backends/hip out", 2)
+                fail(f"the build has no plugin {self.plugin}; --family=checks,run,cpu,shared,core leaves GPUs out", 2)
             objects = [o for o in objects if o.startswith(f"plugins/{self.plugin}/")]
             chosen = self.some([o for o in objects if o not in self.build.texts], mutant, source)
             chosen += [o for o in objects if o in self.build.texts]
@@ -317,6 +321,10 @@ class Planner:
                 programs += [] if program in programs else [program]
                 chosen.append(thing)
                 targets.append("tests/test_" + program)
+            elif thing.startswith(SIMT_FILES):
+                programs += [p for p in OF_SIMT if p not in programs]
+                chosen.append(thing)
+                targets += [f"tests/test_{p}" for p in OF_SIMT]
             elif thing.startswith(ARCHIVES) and stem(thing) == stem(mutant.file):
                 chosen.append(thing)
                 targets += [f"tests/test_{p}" for p in programs if p in BY_ITSELF]
@@ -429,7 +437,7 @@ class Worker:
 
     def environment(self, resources):
         b = self.build.folder
-        return {**os.environ, "CRITERION_JOBS": "1", "CRITERION_FAIL_FAST": "1", "OMP_WAIT_POLICY": "passive",
+        return {**os.environ, "CRITERION_JOBS": "1", "CRITERION_FAIL_FAST": "1", "COLUMNS": "10000", "OMP_WAIT_POLICY": "passive",
                 "LD_LIBRARY_PATH": os.path.join(self.folder, "lib"), "FLYNN_TEST_RESOURCES": resources, "FLYNN_BUILD": b,
                 "FLYNN_SOURCE": ROOT, "FLYNN_TEST_FAULTS": os.path.join(b, "tests/faults"), "PYTHON": sys.executable, "CMAKE": "cmake",
                 "FLYNN": next(p for p in (os.path.join(self.folder, "bin/flynn"), os.path.join(b, "bin/flynn")) if os.path.exists(p)),
@@ -744,7 +752,7 @@ class Run:
         if not jobs:
             fail("no mutant to run", 2)
         # The slowest to compile first, and those of one file beside each other's originals.
-        jobs.sort(key=lambda job: (not job[0].file.startswith("backends/hip"), job[0].file))
+        jobs.sort(key=lambda job: (not job[0].file.startswith(("backends/hip", "backends/simt")), job[0].file))
         with tempfile.TemporaryDirectory(prefix="flynn-mutants.") as folder:
             self.workers = queue.Queue()
             cores, each = sorted(ALL_CORES), self.options.cores
