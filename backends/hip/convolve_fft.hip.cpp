@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: MIT
  *
- * convolve_fft.hip.cpp - FL_OP_CONVOLVE and FL_OP_CONVOLVE1D on a GPU by a library's FFT (gpu_fft.h): the variants fft
- * and fft-wide. A signal is an image of one row.
+ * convolve_fft.hip.cpp - FL_OP_CONVOLVE and FL_OP_CONVOLVE1D on a GPU by FFTs of tiles: the variants fft and fft-wide.
+ * The FFT is a library's (gpu_fft.h), or for images and kernels of usual sizes our own (convolve_fft_own.hpp). A signal
+ * is an image of one row.
  *
  * Overlap-save (Oppenheim and Schafer, "Discrete-Time Signal Processing", 3rd ed., section 8.7.3): a tile of the image
  * is convolved with the kernel as if both were periodic. Its first rows and columns, one less than the kernel has, have
  * wrapped around and are dropped; the others are outputs, and the next tile starts that much earlier. As many tiles as
  * stay in the last cache are transformed at once, so that an image of any size is done in the same memory.
  */
-#include "convolve_fft.hpp"
-
-#include "fft_kernels.h"
+#include "convolve_fft_own.hpp"
 #include "gpu/gpu_fft.h"
 
 #include <algorithm>
@@ -28,7 +27,7 @@ struct edges {
 };
 constexpr edges of_image = {64, 512, 4}, of_signal = {4096, 65536, 16};
 constexpr int64_t most = INT64_C(1) << 28;    /* elements of a tile: the libraries count in an int */
-constexpr int64_t at_once = INT64_C(1) << 22; /* elements of the tiles that are transformed at once */
+constexpr int64_t at_once = INT64_C(1) << 22; /* elements of the tiles that a library transforms at once */
 
 static_assert(of_image.shortest * of_image.shortest % fft_chunk == 0 && of_signal.shortest % fft_chunk == 0,
               "a tile has whole chunks");
@@ -53,35 +52,6 @@ fl_convolve_args image_of(const fl_convolve1d_args *line)
     return {row_of(line->signal), row_of(line->kernel), row_of(line->out), {0, line->origin}};
 }
 
-/* How an image is cut. */
-struct cut {
-    int64_t edge[2], step[2], tiles[2]; /* of a tile; its outputs; all tiles. edge 0: the kernel is too large */
-    int count;                          /* tiles at once */
-
-    double elements() const /* of a tile */
-    {
-        return (double)edge[0] * (double)edge[1];
-    }
-    double all() const
-    {
-        return (double)tiles[0] * (double)tiles[1];
-    }
-    double cost() const /* log2(0) would trap where the caller's division by zero does */
-    {
-        return edge[0] == 0 ? (double)INFINITY : all() * elements() * (std::log2(elements()) + 4);
-    }
-};
-
-/* Sets a dimension's edge; returns whether the kernel fits into it. */
-bool cut_edge(const fl_convolve_args &args, cut &c, int d, int64_t edge)
-{
-    const int64_t step = edge - args.kernel.shape[d] + 1;
-    c.edge[d] = edge;
-    c.step[d] = least(step, args.out.shape[d]);
-    c.tiles[d] = step < 1 ? 0 : (args.out.shape[d] + step - 1) / step;
-    return step >= 1;
-}
-
 /* Returns whether a dimension may have an edge: not if a shorter one holds all of it. */
 bool goes_on(const fl_convolve_args &args, const edges &e, int d, int64_t edge)
 {
@@ -91,20 +61,21 @@ bool goes_on(const fl_convolve_args &args, const edges &e, int d, int64_t edge)
 }
 
 /* At most so many units of rounding is a sum off, times the tile's norm and the kernel's (docs/accuracy.md). */
-double units_of(const cut &c)
+double units_of(const fft_cut &c)
 {
     return 20 * (std::log2(c.elements()) + 2);
 }
 
 /* The tiles that cost least. */
-cut cut_of(const fl_convolve_args &args, bool signal)
+fft_cut cut_of(const fl_convolve_args &args, bool signal)
 {
     const edges &e = signal ? of_signal : of_image;
-    cut best = {}, c = {};
+    fft_cut best = signal ? fft_cut{} : hip_fft_own_cut(args), c = {};
+    if (best.edge[0] != 0)
+        return best;
     for (int64_t rows = signal ? 1 : e.shortest; signal ? rows == 1 : goes_on(args, e, 0, rows); rows *= 2)
         for (int64_t columns = e.shortest; goes_on(args, e, 1, columns) && rows * columns <= most; columns *= 2)
-            if (cut_edge(args, c, 0, rows) && cut_edge(args, c, 1, columns) &&
-                (best.edge[0] == 0 || c.cost() < best.cost()))
+            if (c.set(args, 0, rows) && c.set(args, 1, columns) && (best.edge[0] == 0 || c.cost() < best.cost()))
                 best = c;
     if (best.edge[0] != 0)
         best.count =
@@ -113,15 +84,15 @@ cut cut_of(const fl_convolve_args &args, bool signal)
 }
 
 /* The same, with no more tiles at once than a grid has blocks. */
-cut cut_for(const hip_device *device, const fl_convolve_args &args, bool signal)
+fft_cut cut_for(const hip_device *device, const fl_convolve_args &args, bool signal)
 {
-    cut c = cut_of(args, signal);
+    fft_cut c = cut_of(args, signal);
     c.count = (int)hip_grid(device, 1, c.count, 1);
     return c;
 }
 
 /* A grid for so many elements of each tile at once. */
-dim3 grid_for(const hip_device *device, const cut &c, int64_t elements)
+dim3 grid_for(const hip_device *device, const fft_cut &c, int64_t elements)
 {
     return dim3((unsigned)hip_grid(device, 0, (elements + fft_chunk - 1) / fft_chunk, fft_threads), (unsigned)c.count);
 }
@@ -133,7 +104,7 @@ dim3 grid_for(const hip_device *device, const cut &c, int64_t elements)
  * once in each dimension. The blocks are no choice of the caller's, so that results have the same bits. */
 void plan_tiles(const void *device, const fl_convolve_args &args, bool signal, size_t work, fl_launch *launch)
 {
-    const cut c = cut_for(static_cast<const hip_device *>(device), args, signal);
+    const fft_cut c = cut_for(static_cast<const hip_device *>(device), args, signal);
     if (c.edge[0] == 0)
         return;
     const double n = c.elements(), tiles = c.all(), passes = signal ? 1 : 2;
@@ -145,8 +116,15 @@ void plan_tiles(const void *device, const fl_convolve_args &args, bool signal, s
     launch->grid[1] = grid.y;
     launch->grid[2] = 1;
     launch->shared_bytes = fft_threads * sizeof(fft_norms);
+    if (c.own) {
+        const fft_own_launch rows = hip_fft_own_rows(c, work == sizeof(double));
+        launch->block[0] = rows.threads;
+        launch->grid[0] = rows.blocks;
+        launch->shared_bytes = (int64_t)rows.shared;
+    }
     launch->flops = (2 * tiles + 1) * 2.5 * n * std::log2(n) + tiles * 4 * n;
-    launch->bytes_requested = tiles * n * (2 * element + 5 * wide) + (2 * tiles + 1) * 2 * passes * n * wide;
+    launch->bytes_requested = c.own ? tiles * n * (2 * element + 5 * wide)
+                                    : tiles * n * (2 * element + 5 * wide) + (2 * tiles + 1) * 2 * passes * n * wide;
 }
 
 template <typename W>
@@ -174,7 +152,7 @@ fl_status fft_failed(const fl_context *context, int error, const char *what)
     return context->host->error(gpu_fft::status(error), "fft: %s failed to %s: error %d", gpu_fft_library, what, error);
 }
 
-fl_status plans_for(const fl_context *context, fl_dtype dtype, const cut &c, fft_plans **plans)
+fl_status plans_for(const fl_context *context, fl_dtype dtype, const fft_cut &c, fft_plans **plans)
 {
     hip_stream *stream = hip_stream_of(context);
     const auto kept = static_cast<fft_plans *>(stream->fft.get());
@@ -215,12 +193,13 @@ fl_status plans_for(const fl_context *context, fl_dtype dtype, const cut &c, fft
 template <typename T, typename W>
 struct fft_work {
     convolution<T> c;
-    cut tiling;
+    fft_cut tiling;
     fft_plans *plans;
     W *spectrum, *tiles;
     fft_norms *kernel_norms, *tile_norms;
-    int chunks;      /* of a tile */
-    fft_found found; /* with a tolerance */
+    int chunks;        /* of a tile, each with norms */
+    fft_found found;   /* with a tolerance */
+    fft_limit *limits; /* of our own transforms */
 
     fft_tiles<W> tiles_from(W *data, int64_t first) const
     {
@@ -232,18 +211,37 @@ struct fft_work {
 constexpr size_t norms_shared = fft_threads * sizeof(fft_norms);
 
 template <typename T, typename W>
+fft_own_work<T, W> own_work(const fft_work<T, W> &work, int64_t first, const fft_accuracy &accuracy)
+{
+    return {work.c,
+            work.tiles_from(work.tiles, first),
+            (int)least<int64_t>(work.tiling.count, work.tiling.tiles[0] * work.tiling.tiles[1] - first),
+            work.chunks,
+            work.spectrum,
+            work.kernel_norms,
+            work.tile_norms,
+            work.limits,
+            accuracy,
+            work.found};
+}
+
+template <typename T, typename W>
 fl_status take_memory(const fl_context *context, fft_work<T, W> *work)
 {
     const size_t tile = (size_t)work->tiling.edge[0] * (size_t)(work->tiling.edge[1] + 2) * sizeof(W);
-    const size_t norms = (size_t)work->chunks * sizeof(fft_norms);
-    void *spectrum, *tiles, *norm;
+    const size_t norms = (size_t)work->chunks * sizeof(fft_norms),
+                 limits = (size_t)work->tiling.count * sizeof(fft_limit);
+    void *spectrum, *tiles, *norm, *limit = nullptr;
     fl_status status = context->host->scratch(context, tile, &spectrum);
     if (status == FL_OK)
         status = context->host->scratch(context, tile * (size_t)work->tiling.count, &tiles);
     if (status == FL_OK)
         status = context->host->scratch(context, norms * (size_t)(work->tiling.count + 1), &norm);
+    if (status == FL_OK && work->tiling.own)
+        status = context->host->scratch(context, limits, &limit);
     if (status != FL_OK)
         return status;
+    work->limits = static_cast<fft_limit *>(limit);
     work->spectrum = static_cast<W *>(spectrum);
     work->tiles = static_cast<W *>(tiles);
     work->kernel_norms = static_cast<fft_norms *>(norm);
@@ -254,6 +252,8 @@ fl_status take_memory(const fl_context *context, fft_work<T, W> *work)
 template <typename T, typename W>
 fl_status transform_kernel(const fl_context *context, const fft_work<T, W> &work)
 {
+    if (work.tiling.own)
+        return hip_fft_own_kernel(context, own_work(work, 0, {}));
     const dim3 grid = grid_for(hip_device_of(context), work.tiling, work.tiling.edge[0] * work.tiling.edge[1]);
     const fl_status status =
         hip_queue(context, load_tiles_kernel<T, W>, dim3(grid.x), dim3(fft_threads), norms_shared,
@@ -269,7 +269,9 @@ template <bool signal, typename T, typename W>
 fl_status convolve_tiles(const fl_context *context, const fft_work<T, W> &work, int64_t first,
                          const fft_accuracy &accuracy)
 {
-    const cut &c = work.tiling;
+    const fft_cut &c = work.tiling;
+    if (c.own)
+        return hip_fft_own_tiles(context, own_work(work, first, accuracy));
     const fft_tiles<W> tiles = work.tiles_from(work.tiles, first);
     const hip_device *device = hip_device_of(context);
     const dim3 grid = grid_for(device, c, c.edge[0] * c.edge[1]), block(fft_threads);
@@ -315,17 +317,19 @@ fl_status convolve(const fl_context *context, const fl_convolve_args &args, doub
                            nullptr,
                            nullptr,
                            0,
-                           {}};
-    const cut &c = work.tiling;
+                           {},
+                           nullptr};
+    const fft_cut &c = work.tiling;
     if (c.edge[0] == 0)
         return context->host->error(
             FL_E_UNSUPPORTED, "fft takes kernels of up to %lld elements in a tile, this one has %lldx%lld: use tiled",
             (long long)most, (long long)args.kernel.shape[0], (long long)args.kernel.shape[1]);
-    work.chunks = (int)(c.edge[0] * c.edge[1] / fft_chunk);
+    work.chunks =
+        c.own ? hip_fft_own_rows(c, sizeof(W) == sizeof(double)).blocks : (int)(c.edge[0] * c.edge[1] / fft_chunk);
     const double kernel_elements = (double)args.kernel.shape[0] * (double)args.kernel.shape[1];
     const double image_elements = (double)args.image.shape[0] * (double)args.image.shape[1];
     const fft_accuracy accuracy = {units_of(c), std::min(kernel_elements, image_elements), c.elements(), tolerance};
-    fl_status status = plans_for(context, sizeof(W) == sizeof(float) ? FL_F32 : FL_F64, c, &work.plans);
+    fl_status status = c.own ? FL_OK : plans_for(context, sizeof(W) == sizeof(float) ? FL_F32 : FL_F64, c, &work.plans);
     if (status == FL_OK)
         status = take_memory(context, &work);
     if (status == FL_OK)
@@ -367,7 +371,7 @@ struct weighed {
 /* The least tolerance: the roots of the sums of the tile's squares and of the kernel's are at most the root of the
  * tile's elements times the largest magnitude of a result in which no terms cancel, if its tiles are alike. A tile of
  * which that is not true is computed again. */
-double bound_of(const cut &c, fl_dtype transformed, bool wide, double direct)
+double bound_of(const fft_cut &c, fl_dtype transformed, bool wide, double direct)
 {
     const double unit = (transformed == FL_F32 ? FLT_EPSILON : DBL_EPSILON) / 2;
     if (c.edge[0] == 0)
@@ -411,7 +415,7 @@ hip_fft_choice choose_for(const hip_device *device, const fl_convolve_args &args
                                  signal ? run_signal<float, double> : run_image<float, double>};
     const bool f32 = args.out.dtype == FL_F32;
     const double direct = device->host->bound(signal ? FL_OP_CONVOLVE1D : FL_OP_CONVOLVE, "tiled", given);
-    const cut c = tolerance == 0 && !f32 ? cut{} : cut_of(args, signal);
+    const fft_cut c = tolerance == 0 && !f32 ? fft_cut{} : cut_of(args, signal);
     const weighed all[2] = {
         {f32 ? &single : &twice, f32 ? FL_F32 : FL_F64, c.cost() * (f32 ? 0.5 : 1),
          bound_of(c, f32 ? FL_F32 : FL_F64, false, direct)},
@@ -425,8 +429,8 @@ double bound(void *self, const void *args)
 {
     const fl_host *host = static_cast<const hip_device *>(self)->host;
     const double direct = host->bound(signal ? FL_OP_CONVOLVE1D : FL_OP_CONVOLVE, "tiled", args);
-    const cut c = signal ? cut_of(image_of(static_cast<const fl_convolve1d_args *>(args)), true)
-                         : cut_of(*static_cast<const fl_convolve_args *>(args), false);
+    const fft_cut c = signal ? cut_of(image_of(static_cast<const fl_convolve1d_args *>(args)), true)
+                             : cut_of(*static_cast<const fl_convolve_args *>(args), false);
     return bound_of(c, transformed, wide, direct);
 }
 
@@ -436,7 +440,7 @@ fl_status ready(void *, char *why, size_t size)
     return gpu_fft::load(transformed, why, size) ? FL_OK : library_status(why);
 }
 
-constexpr const char *summary = "FFTs of tiles by a library; the error is relative to the largest sums of a tile",
+constexpr const char *summary = "FFTs of tiles; the error is relative to the largest sums of a tile",
                      *wide_summary = "the same in f64, and sums that are small against their tile again directly: as "
                                      "accurate as the others";
 constexpr uint32_t f32 = 1u << FL_F32, f64 = 1u << FL_F64;

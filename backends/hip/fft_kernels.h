@@ -43,14 +43,15 @@ struct fft_norms {
     double squares, sum;
 };
 
-/* Adds up what the block's threads have, in an order that depends on nothing else. All threads return the result.
- * `shared`: fft_threads of them. */
+/* Adds up what the block's threads, a power of two, have, in an order that depends on nothing else. All threads return
+ * the result. `shared`: one for each. */
+template <int threads = fft_threads>
 __device__ inline fft_norms block_norms(fft_norms own, fft_norms *shared)
 {
     const int thread = (int)threadIdx.x;
     shared[thread] = own;
     __syncthreads();
-    for (int half = fft_threads / 2; half > 0; half /= 2) {
+    for (int half = threads / 2; half > 0; half /= 2) {
         if (thread < half) {
             shared[thread].squares += shared[thread + half].squares;
             shared[thread].sum += shared[thread + half].sum;
@@ -63,12 +64,13 @@ __device__ inline fft_norms block_norms(fft_norms own, fft_norms *shared)
 }
 
 /* The largest `sum` that a thread of the block has. */
+template <int threads = fft_threads>
 __device__ inline fft_norms block_most(fft_norms own, fft_norms *shared)
 {
     const int thread = (int)threadIdx.x;
     shared[thread] = own;
     __syncthreads();
-    for (int half = fft_threads / 2; half > 0; half /= 2) {
+    for (int half = threads / 2; half > 0; half /= 2) {
         if (thread < half)
             shared[thread].sum = std::fmax(shared[thread].sum, shared[thread + half].sum);
         __syncthreads();
@@ -211,15 +213,25 @@ __device__ inline T defined_sum_in(const convolution<T> &c, int64_t i, int64_t j
 {
     if (sizeof(W) == sizeof(T))
         return defined_sum<signal>(c, i, j);
+    const int64_t taps = c.kernel.columns, last = j + c.left + taps - 1; /* the column under the first tap */
+    const int64_t past = last - c.image.columns + 1, first = past > 0 ? least(past, taps) : 0;
+    const int64_t end = last + 1 > first ? least(last + 1, taps) : first;
     W sum = 0;
-    for (int64_t p = 0; p < c.kernel.rows; p++)
-        for (int64_t q = 0; q < c.kernel.columns; q++) {
-            const int64_t y = i + c.top + c.kernel.rows - 1 - p, x = j + c.left + c.kernel.columns - 1 - q;
-            const bool inside = y >= 0 && y < c.image.rows && x >= 0 && x < c.image.columns;
-            if (inside || !signal)
-                sum += (inside ? (W)c.image.data[y * c.image.stride + x] : W(0)) *
-                       (W)c.kernel.data[p * c.kernel.stride + q];
-        }
+    for (int64_t p = 0; p < c.kernel.rows; p++) {
+        const int64_t y = i + c.top + c.kernel.rows - 1 - p;
+        const bool inside = y >= 0 && y < c.image.rows;
+        const int64_t first_inside = inside ? first : taps, end_inside = inside ? end : taps;
+        const T *const pixel = c.image.data + y * c.image.stride + last, *const tap =
+                                                                             c.kernel.data + p * c.kernel.stride;
+        for (int64_t q = 0; q < first_inside && !signal; q++)
+            sum += 0 * (W)tap[q];
+        GPU_UNROLL_SOME
+        for (int64_t q = first_inside; q < end_inside;
+             q++) /* several loads at once: a thread may be alone with a sum */
+            sum += (W)pixel[-q] * (W)tap[q];
+        for (int64_t q = end_inside; q < taps && !signal; q++)
+            sum += 0 * (W)tap[q];
+    }
     return (T)sum;
 }
 
@@ -286,7 +298,8 @@ __global__ __launch_bounds__(fft_threads) void repair_tiles_kernel(fft_tiles<W> 
 }
 
 /* Before the first tile. */
-static __global__ __launch_bounds__(fft_threads) void clear_found_kernel(fft_found found, int64_t tiles)
+[[maybe_unused]] static __global__ __launch_bounds__(fft_threads) void clear_found_kernel(fft_found found,
+                                                                                          int64_t tiles)
 {
     const int64_t next = (int64_t)gridDim.x * fft_threads;
     for (int64_t k = (int64_t)blockIdx.x * fft_threads + threadIdx.x; k < tiles; k += next)

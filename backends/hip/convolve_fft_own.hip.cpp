@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * convolve_fft_own.hip.cpp - queues the kernels of fft_own_kernels.h: convolutions of images by FFTs of tiles without a
+ * library.
+ */
+#include "convolve_fft_own.hpp"
+
+namespace
+{
+
+constexpr int64_t edges[] = {64, 256, 512};
+constexpr int64_t at_once = INT64_C(1) << 26; /* elements of the tiles that are transformed at once, at most */
+constexpr int64_t most_taps =
+    192; /* of a kernel in a dimension: more would leave tiles of these edges too few outputs */
+
+template <int E, int G>
+struct line_shape {
+    static constexpr int numbers = E, threads = G; /* of a thread; of a line */
+};
+
+/* Calls f with the shape of lines of that length, one of `edges`. */
+template <typename F>
+auto with_line(int64_t length, F f)
+{
+    if (length == 64)
+        return f(line_shape<8, 8>());
+    if (length == 256)
+        return f(line_shape<16, 16>());
+    return f(line_shape<32, 16>());
+}
+
+/* Queues a kernel with a block for each group of lines of each tile. `across`: lines of a tile. */
+template <typename Shape, typename... Parameters, typename... Arguments>
+fl_status queue_lines(const fl_context *context, int64_t across, int tiles, void (*kernel)(Parameters...),
+                      Arguments... arguments)
+{
+    return hip_queue(context, kernel, dim3((unsigned)(across / Shape::lines), (unsigned)tiles),
+                     dim3((unsigned)Shape::threads), Shape::shared, arguments...);
+}
+
+template <typename W>
+fft_own_launch rows_launch(const fft_cut &cut)
+{
+    return with_line(cut.edge[1], [&](auto line) {
+        using shape = fft_lines<W, decltype(line)::numbers, decltype(line)::threads>;
+        return fft_own_launch{shape::threads, (int)(cut.edge[0] / 2 / shape::lines), shape::shared};
+    });
+}
+
+template <typename T, typename W>
+fl_status queue_rows(const fl_context *context, const fft_tiles<W> &tiles, int count, const matrix<const T> &from,
+                     int64_t top, int64_t left, fft_norms *norms)
+{
+    return with_line(tiles.width, [&](auto line) {
+        constexpr int E = decltype(line)::numbers, G = decltype(line)::threads;
+        return queue_lines<fft_lines<W, E, G>>(context, tiles.height / 2, count, fft_rows_kernel<T, W, E, G>, tiles,
+                                               from, top, left, norms);
+    });
+}
+
+} // namespace
+
+/* The tiles that cost least. */
+fft_cut hip_fft_own_cut(const fl_convolve_args &args)
+{
+    fft_cut best = {}, c = {};
+    c.own = true;
+    if (args.kernel.shape[0] > most_taps || args.kernel.shape[1] > most_taps)
+        return best;
+    for (int64_t rows : edges)
+        for (int64_t columns : edges)
+            if (c.set(args, 0, rows) && c.set(args, 1, columns) && (best.edge[0] == 0 || c.cost() < best.cost()))
+                best = c;
+    const int64_t tiles = best.tiles[0] * best.tiles[1], most = at_once / (best.edge[0] * best.edge[1]);
+    const int64_t times = (tiles + most - 1) / most;
+    best.count = (int)((tiles + times - 1) / times);
+    return best;
+}
+
+fft_own_launch hip_fft_own_rows(const fft_cut &cut, bool wide)
+{
+    return wide ? rows_launch<double>(cut) : rows_launch<float>(cut);
+}
+
+template <typename T, typename W>
+fl_status hip_fft_own_kernel(const fl_context *context, const fft_own_work<T, W> &work)
+{
+    fft_tiles<W> tile = work.tiles;
+    tile.first = 0;
+    const fl_status status =
+        queue_rows<T, W>(context, tile, 1, work.c.kernel, INT64_C(0), INT64_C(0), work.kernel_norms);
+    if (status != FL_OK)
+        return status;
+    return with_line(tile.height, [&](auto line) {
+        constexpr int E = decltype(line)::numbers, G = decltype(line)::threads;
+        return queue_lines<fft_lines<W, E, G>>(context, tile.width / 2, 1, fft_spectrum_kernel<W, E, G>, tile,
+                                               reinterpret_cast<fft_complex<W> *>(work.spectrum));
+    });
+}
+
+template <typename T, typename W>
+fl_status hip_fft_own_tiles(const fl_context *context, const fft_own_work<T, W> &work)
+{
+    const fft_tiles<W> &tiles = work.tiles;
+    fl_status status =
+        queue_rows<T, W>(context, tiles, work.count, work.c.image, work.c.top, work.c.left, work.tile_norms);
+    if (status == FL_OK)
+        status = with_line(tiles.height, [&](auto line) {
+            constexpr int E = decltype(line)::numbers, G = decltype(line)::threads;
+            return queue_lines<fft_lines<W, E, G>>(context, tiles.width / 2, work.count, fft_columns_kernel<T, W, E, G>,
+                                                   tiles, reinterpret_cast<const fft_complex<W> *>(work.spectrum),
+                                                   static_cast<const fft_norms *>(work.tile_norms),
+                                                   static_cast<const fft_norms *>(work.kernel_norms), work.chunks,
+                                                   work.accuracy, work.limits);
+        });
+    if (status == FL_OK)
+        status = with_line(tiles.width, [&](auto line) {
+            constexpr int E = decltype(line)::numbers, G = decltype(line)::threads;
+            return queue_lines<fft_lines<W, E, G>>(context, tiles.height / 2, work.count, fft_store_kernel<T, W, E, G>,
+                                                   tiles, work.c, static_cast<const fft_limit *>(work.limits),
+                                                   work.accuracy, work.found);
+        });
+    return status;
+}
+
+template fl_status hip_fft_own_kernel(const fl_context *, const fft_own_work<float, float> &);
+template fl_status hip_fft_own_kernel(const fl_context *, const fft_own_work<float, double> &);
+template fl_status hip_fft_own_kernel(const fl_context *, const fft_own_work<double, double> &);
+template fl_status hip_fft_own_tiles(const fl_context *, const fft_own_work<float, float> &);
+template fl_status hip_fft_own_tiles(const fl_context *, const fft_own_work<float, double> &);
+template fl_status hip_fft_own_tiles(const fl_context *, const fft_own_work<double, double> &);

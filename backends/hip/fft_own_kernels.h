@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * fft_own_kernels.h - 2-D convolutions on a GPU by FFTs of tiles, with transforms of our own (fft_lines.h) instead of a
+ * library's. convolve_fft_own.hip.cpp queues these kernels: of each tile the rows; the columns, their product with the
+ * kernel's spectrum, and back; the rows back. A tile passes through memory twice.
+ *
+ * Two real rows y and y + height / 2 are transformed as one complex row z = top + i bottom. Its frequencies are shifted
+ * by a half: frequency k stands for k + 1/2, so that the conjugate of top's number k is its number width - 1 - k, and
+ * no number is its own partner. What wraps around in a row then changes its sign (a negacyclic convolution), but those
+ * outputs are dropped anyway. A column's thread has numbers of k and of its partner, and takes top and bottom apart.
+ */
+#ifndef FLYNN_HIP_FFT_OWN_KERNELS_H
+#define FLYNN_HIP_FFT_OWN_KERNELS_H
+
+#include "fft_kernels.h"
+#include "fft_lines.h"
+
+/* How lines of E G numbers, each transformed by G threads, are grouped in blocks: in at most 64 KiB, which every GPU
+ * has. */
+template <typename W, int E, int G>
+struct fft_lines {
+    static constexpr int length = E * G;
+    static constexpr int fitting = 65536 / (length * (int)sizeof(fft_complex<W>));
+    static constexpr int lines = fitting < 16 ? fitting : 16, threads = lines * G;
+    static constexpr size_t shared = (size_t)lines * length * sizeof(fft_complex<W>);
+    /* Blocks that should fit into the 65536 registers of a multiprocessor: some load while others compute. Columns of
+     * 512 do better with fewer blocks and nothing spilled. */
+    static constexpr int numbers = 2 * E * (int)(sizeof(W) / sizeof(float));
+    static constexpr int others = numbers < 64 ? 48 : numbers < 128 ? 64 : 40;
+    static constexpr int resident = 65536 / (threads * (numbers + others)), resident_columns = E < 32 ? resident : 1;
+
+    static_assert(threads * sizeof(fft_norms) <= shared, "block_norms fits");
+};
+
+/* What is known of a tile before its sums are stored. */
+struct fft_limit {
+    double from, error; /* least_accurate and error_of */
+};
+
+template <typename W>
+__device__ inline fft_complex<W> *complex_tile(const fft_tiles<W> &t)
+{
+    return reinterpret_cast<fft_complex<W> *>(t.data) + blockIdx.y * (t.height / 2) * t.width;
+}
+
+/* The rows of each tile (load_tiles_kernel says of what). A block stores the norms of its rows. */
+template <typename T, typename W, int E, int G>
+__global__ GPU_LAUNCH_BOUNDS((fft_lines<W, E, G>::threads),
+                             (fft_lines<W, E, G>::resident)) void fft_rows_kernel(fft_tiles<W> t, matrix<const T> from,
+                                                                                  int64_t top, int64_t left,
+                                                                                  fft_norms *norms)
+{
+    using shape = fft_lines<W, E, G>;
+    constexpr int N = shape::length;
+    GPU_DYNAMIC_SHARED(bytes);
+    fft_complex<W> *const shared = reinterpret_cast<fft_complex<W> *>(bytes);
+    const int thread = (int)threadIdx.x % G, line = (int)threadIdx.x / G, half = (int)t.height / 2;
+    const int row = (int)blockIdx.x * shape::lines + line;
+    const int64_t number = t.first + blockIdx.y, y0 = number / t.across * t.down + top,
+                  x0 = number % t.across * t.right + left;
+    const int first = x0 < 0 ? (int)least<int64_t>(-x0, N) : 0;
+    const int inside = x0 < from.columns ? (int)least<int64_t>(from.columns - x0, N) - first : 0;
+    const unsigned upper = y0 + row >= 0 && y0 + row < from.rows && inside > 0 ? (unsigned)inside : 0;
+    const unsigned lower = y0 + row + half >= 0 && y0 + row + half < from.rows && inside > 0 ? (unsigned)inside : 0;
+    const T *const upper_row = from.data + (y0 + row) * from.stride + x0 + thread;
+    const T *const lower_row = upper_row + half * from.stride;
+    fft_complex<W> v[E];
+    GPU_UNROLL
+    for (int j = 0; j < E; j++) {
+        const unsigned x = (unsigned)(thread + G * j - first);
+        v[j].re = x < upper ? (W)upper_row[G * j] : W(0);
+        v[j].im = x < lower ? (W)lower_row[G * j] : W(0);
+    }
+    fft_norms own = {};
+    GPU_UNROLL
+    for (int j = 0; j < E; j++) {
+        const double re = (double)v[j].re, im = (double)v[j].im;
+        own.squares += re * re + im * im;
+        own.sum += std::fabs(re) + std::fabs(im);
+    }
+    fft_line<E, G, 1>(v, shared + line * N, fft_row_place<E, G>{thread});
+    fft_complex<W> *const to = complex_tile(t) + (int64_t)row * N + thread;
+    GPU_UNROLL
+    for (int m = 0; m < E; m++)
+        to[G * m] = v[m];
+    __syncthreads();
+    const fft_norms all = block_norms<shape::threads>(own, reinterpret_cast<fft_norms *>(bytes));
+    if (threadIdx.x == 0)
+        norms[blockIdx.y * gridDim.x + blockIdx.x] = all;
+}
+
+/* The norms that the blocks of fft_rows_kernel stored, added in their order. */
+__device__ inline fft_norms sum_of_norms(const fft_norms *norms, int count)
+{
+    fft_norms all = {};
+    GPU_NO_UNROLL
+    for (int i = 0; i < count; i++) {
+        all.squares += norms[i].squares;
+        all.sum += norms[i].sum;
+    }
+    return all;
+}
+
+/* A column's numbers, top half and bottom half, twice each, from its numbers k and those of k's partners. */
+template <int E, int G, typename W>
+__device__ inline void load_column(fft_complex<W> *v, const fft_complex<W> *column, const fft_complex<W> *partner,
+                                   int64_t pitch)
+{
+    GPU_UNROLL
+    for (int j = 0; j < E / 2; j++) {
+        const fft_complex<W> a = column[G * j * pitch], b = partner[G * j * pitch];
+        v[j] = {a.re + b.re, a.im - b.im};
+        v[j + E / 2] = {a.im + b.im, b.re - a.re};
+    }
+}
+
+/* The spectrum of the convolution kernel, in the order in which threads use it, divided by all that the transforms
+ * multiply by: the elements of a tile, and 2 for each load_column. */
+template <typename W, int E, int G>
+__global__ GPU_LAUNCH_BOUNDS((fft_lines<W, E, G>::threads),
+                             (fft_lines<W, E, G>::resident_columns)) void fft_spectrum_kernel(fft_tiles<W> t,
+                                                                                              fft_complex<W> *spectrum)
+{
+    using shape = fft_lines<W, E, G>;
+    GPU_DYNAMIC_SHARED(bytes);
+    fft_complex<W> *const shared = reinterpret_cast<fft_complex<W> *>(bytes);
+    const int line = (int)threadIdx.x % shape::lines, thread = (int)threadIdx.x / shape::lines;
+    const int64_t k = (int64_t)blockIdx.x * shape::lines + line;
+    const fft_complex<W> *const row = complex_tile(t) + thread * t.width;
+    fft_complex<W> v[E];
+    load_column<E, G>(v, row + k, row + t.width - 1 - k, t.width);
+    fft_line<E, G, 0>(v, shared, fft_column_place<E, G, shape::lines>{thread, line});
+    const W scale = 1 / (4 * (W)t.height * (W)t.width); /* a power of two: exact */
+    fft_complex<W> *const to = spectrum + (int64_t)blockIdx.x * E * shape::threads + threadIdx.x;
+    GPU_UNROLL
+    for (int m = 0; m < E; m++)
+        to[m * shape::threads] = {v[m].re * scale, v[m].im * scale};
+}
+
+/* The columns of each tile, times the kernel's spectrum, and back in place. The first block of a tile also finds out
+ * how accurate its sums will be: `chunks` norms of each tile, and of the kernel. */
+template <typename T, typename W, int E, int G>
+__global__
+    GPU_LAUNCH_BOUNDS((fft_lines<W, E, G>::threads), (fft_lines<W, E, G>::resident_columns)) void fft_columns_kernel(
+        fft_tiles<W> t, const fft_complex<W> *spectrum, const fft_norms *tile_norms, const fft_norms *kernel_norms,
+        int chunks, fft_accuracy accuracy, fft_limit *limits)
+{
+    using shape = fft_lines<W, E, G>;
+    GPU_DYNAMIC_SHARED(bytes);
+    fft_complex<W> *const shared = reinterpret_cast<fft_complex<W> *>(bytes);
+    if (blockIdx.x == 0 && threadIdx.x == 0) {
+        const fft_norms tile = sum_of_norms(tile_norms + (int64_t)blockIdx.y * chunks, chunks);
+        const fft_norms kernel = sum_of_norms(kernel_norms, chunks);
+        limits[blockIdx.y] = {least_accurate<T, W>(tile, kernel, accuracy), error_of<W>(tile, kernel, accuracy)};
+    }
+    const int line = (int)threadIdx.x % shape::lines, thread = (int)threadIdx.x / shape::lines;
+    const int64_t k = (int64_t)blockIdx.x * shape::lines + line;
+    fft_complex<W> *const column = complex_tile(t) + thread * t.width + k, *const partner =
+                                                                               column + t.width - 1 - 2 * k;
+    const fft_column_place<E, G, shape::lines> place = {thread, line};
+    fft_complex<W> v[E];
+    load_column<E, G>(v, column, partner, t.width);
+    fft_line<E, G, 0>(v, shared, place);
+    const fft_complex<W> *const with = spectrum + (int64_t)blockIdx.x * E * shape::threads + threadIdx.x;
+    GPU_UNROLL
+    for (int m = 0; m < E; m++)
+        v[m] = v[m] * with[m * shape::threads];
+    fft_line_back<E, G, 0>(v, shared, place);
+    GPU_UNROLL
+    for (int j = 0; j < E / 2; j++) {
+        const fft_complex<W> a = v[j], b = v[j + E / 2];
+        column[G * j * t.width] = {a.re - b.im, a.im + b.re};
+        partner[G * j * t.width] = {a.re + b.im, b.re - a.im};
+    }
+}
+
+/* The rows back, and the tile's outputs as store_tiles_kernel stores them. */
+template <typename T, typename W, int E, int G>
+__global__ GPU_LAUNCH_BOUNDS((fft_lines<W, E, G>::threads), (fft_lines<W, E, G>::resident)) void fft_store_kernel(
+    fft_tiles<W> t, convolution<T> c, const fft_limit *limits, fft_accuracy accuracy, fft_found found)
+{
+    using shape = fft_lines<W, E, G>;
+    constexpr int N = shape::length;
+    GPU_DYNAMIC_SHARED(bytes);
+    fft_complex<W> *const shared = reinterpret_cast<fft_complex<W> *>(bytes);
+    const int64_t number = t.first + blockIdx.y, i0 = number / t.across * t.down, j0 = number % t.across * t.right;
+    const int rows = (int)least(t.down, c.out.rows - i0), columns = (int)least(t.right, c.out.columns - j0);
+    if (rows <= 0 || columns <= 0)
+        return;
+    const int thread = (int)threadIdx.x % G, line = (int)threadIdx.x / G, half = (int)t.height / 2;
+    const int row = (int)blockIdx.x * shape::lines + line;
+    const fft_complex<W> *const from = complex_tile(t) + (int64_t)row * N + thread;
+    fft_complex<W> v[E];
+    GPU_UNROLL
+    for (int m = 0; m < E; m++)
+        v[m] = from[G * m];
+    fft_line_back<E, G, 1>(v, shared + line * N, fft_row_place<E, G>{thread});
+    const W least_kept = (W)limits[blockIdx.y].from; /* 0 or NaN unless W is wider than T */
+    const int i = row - (int)(c.kernel.rows - 1), j = thread - (int)(c.kernel.columns - 1); /* from the first output */
+    const bool upper = i >= 0 && i < rows, lower = i + half >= 0 && i + half < rows;
+    T *const upper_row = c.out.data + (i0 + i) * c.out.stride + j0 + j, *const lower_row =
+                                                                            upper_row + half * c.out.stride;
+    uint64_t inaccurate = 0;
+    GPU_UNROLL
+    for (int m = 0; m < E; m++) {
+        const bool stored = j + G * m >= 0 && j + G * m < columns;
+        if (stored && upper) {
+            upper_row[G * m] = (T)v[m].re;
+            inaccurate |= (uint64_t) !(std::fabs(v[m].re) >= least_kept) << 2 * m;
+        }
+        if (stored && lower) {
+            lower_row[G * m] = (T)v[m].im;
+            inaccurate |= (uint64_t) !(std::fabs(v[m].im) >= least_kept) << (2 * m + 1);
+        }
+    }
+    fft_norms most = {};
+    if (accuracy.tolerance > 0) {
+        GPU_UNROLL
+        for (int m = 0; m < E; m++) {
+            const bool stored = j + G * m >= 0 && j + G * m < columns;
+            most.sum = std::fmax(most.sum, stored && upper ? std::fabs((double)v[m].re) : 0);
+            most.sum = std::fmax(most.sum, stored && lower ? std::fabs((double)v[m].im) : 0);
+        }
+    }
+    GPU_NO_UNROLL
+    for (int m = 0; inaccurate != 0; m++, inaccurate >>= 1)
+        if (inaccurate & 1) {
+            const int64_t y = i0 + i + (m % 2 ? half : 0), x = j0 + j + G * (m / 2);
+            c.out.data[y * c.out.stride + x] = defined_sum_in<false, T, W>(c, y, x);
+        }
+    if (!(accuracy.tolerance > 0) || std::isnan(least_kept)) /* for all threads of the block */
+        return;
+    __syncthreads();
+    most = block_most<shape::threads>(most, reinterpret_cast<fft_norms *>(bytes));
+    if (threadIdx.x == 0) {
+        const double error = limits[blockIdx.y].error;
+        const double rounded =
+            error + (sizeof(W) == sizeof(T) ? 0 : (double)unit_of_rounding<T> / 2 * (most.sum + error));
+        note_most(&found.error[number], rounded);
+        note_most(found.largest, std::fmax(0.0, most.sum - rounded));
+    }
+}
+
+#endif
