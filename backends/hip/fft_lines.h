@@ -118,7 +118,18 @@ __device__ inline void fft_turn_halves(fft_complex<W> *v, std::integer_sequence<
     ((v[j] = fft_turn<inverse, j *(fft_circle / 2 / E)>(v[j])), ...);
 }
 
-/* A transform of E numbers `apart` from each other: by fours, then E / 4 (2, 4 or 8) of each. */
+/* Where there are few registers, what follows is not begun before v is complete. */
+template <int E, typename W>
+__device__ inline void fft_forget([[maybe_unused]] fft_complex<W> *v)
+{
+    GPU_UNROLL
+    for (int j = 0; j < E; j++) {
+        GPU_FORGET_IF_FEW(v[j].re);
+        GPU_FORGET_IF_FEW(v[j].im);
+    }
+}
+
+/* A transform of E numbers: by fours, then E / 4 (2, 4 or 8) of each. */
 template <bool inverse, int E, typename W>
 __device__ inline void fft_registers(fft_complex<W> *v)
 {
@@ -190,7 +201,7 @@ struct fft_column_place { /* neighbours are threads of different lines */
 template <int E, int G, int shift, typename W, typename Place>
 __device__ inline void fft_line(fft_complex<W> *v, fft_complex<W> *shared, const Place &place)
 {
-    const fft_complex<W> *const roots = fft_roots<false, shift, W, E, G>() + place.thread;
+    const fft_complex<W> *roots = fft_roots<false, shift, W, E, G>() + place.thread;
     if constexpr (shift != 0)
         fft_turn_halves<false, E>(v, std::make_integer_sequence<int, E>());
     fft_registers<false, E>(v);
@@ -200,6 +211,7 @@ __device__ inline void fft_line(fft_complex<W> *v, fft_complex<W> *shared, const
     __syncthreads();
     GPU_UNROLL
     for (int h = 0; h < E / G; h++) {
+        GPU_FORGET_IF_FEW(roots);
         fft_complex<W> z[G];
         GPU_UNROLL
         for (int t = 0; t < G; t++)
@@ -218,9 +230,10 @@ __device__ inline void fft_line(fft_complex<W> *v, fft_complex<W> *shared, const
 template <int E, int G, int shift, typename W, typename Place>
 __device__ inline void fft_line_back(fft_complex<W> *v, fft_complex<W> *shared, const Place &place)
 {
-    const fft_complex<W> *const roots = fft_roots<true, shift, W, E, G>() + place.thread;
+    const fft_complex<W> *roots = fft_roots<true, shift, W, E, G>() + place.thread;
     GPU_UNROLL
     for (int h = 0; h < E / G; h++) {
+        GPU_FORGET_IF_FEW(roots);
         fft_complex<W> z[G];
         GPU_UNROLL
         for (int k = 0; k < G; k++)
@@ -235,6 +248,7 @@ __device__ inline void fft_line_back(fft_complex<W> *v, fft_complex<W> *shared, 
     for (int k = 0; k < E; k++)
         v[k] = shared[place.by_k1(k)];
     fft_registers<true, E>(v);
+    fft_forget<E>(v);
     if constexpr (shift != 0)
         fft_turn_halves<true, E>(v, std::make_integer_sequence<int, E>());
 }

@@ -29,7 +29,8 @@ struct fft_lines {
     static constexpr int others = numbers < 64 ? 48 : numbers < 128 ? 64 : 40;
     static constexpr int resident = 65536 / (threads * (numbers + others)), resident_columns = E < 32 ? resident : 1;
 
-    static_assert(threads * sizeof(fft_norms) <= shared, "block_norms fits");
+    static_assert(threads * (sizeof(fft_norms) + sizeof(unsigned)) + sizeof(unsigned) <= shared,
+                  "what repaired_together needs fits");
 };
 
 /* What is known of a tile before its sums are stored. */
@@ -78,6 +79,9 @@ __global__ GPU_LAUNCH_BOUNDS((fft_lines<W, E, G>::threads),
         own.squares += re * re + im * im;
         own.sum += std::fabs(re) + std::fabs(im);
     }
+    GPU_FORGET_IF_FEW(own.squares); /* complete before v changes: v's old values need no registers then */
+    GPU_FORGET_IF_FEW(own.sum);
+    fft_forget<E>(v);
     fft_line<E, G, 1>(v, shared + line * N, fft_row_place<E, G>{thread});
     fft_complex<W> *const to = complex_tile(t) + (int64_t)row * N + thread;
     GPU_UNROLL
@@ -174,6 +178,49 @@ __global__
     }
 }
 
+/* Computes the outputs whose bits are set in `inaccurate` again, in f64: bit 2 m of a thread is output [i, j + apart m]
+ * of the tile, bit 2 m + 1 the one `half` rows below. The threads of the block compute each of them together, because a
+ * single one would take longer than all else. Returns whether they did: not if there are more than threads. All numbers
+ * are finite: zeros outside the image count nothing. */
+template <int threads, typename T>
+__device__ inline bool repaired_together(const convolution<T> &c, int64_t i0, int64_t j0, int i, int j, int half,
+                                         int apart, uint64_t inaccurate, unsigned char *bytes)
+{
+    fft_norms *const parts = reinterpret_cast<fft_norms *>(bytes);
+    unsigned *const count = reinterpret_cast<unsigned *>(parts + threads), *const list = count + 1;
+    __syncthreads();
+    if (threadIdx.x == 0)
+        *count = 0;
+    __syncthreads();
+    GPU_NO_UNROLL
+    for (int m = 0; inaccurate != 0; m++, inaccurate >>= 1)
+        if (inaccurate & 1) {
+            const unsigned place = atomicAdd(count, 1u);
+            if (place < threads)
+                list[place] = (unsigned)(i + (m % 2 ? half : 0)) << 16 | (unsigned)(j + apart * (m / 2));
+        }
+    __syncthreads();
+    const bool together = *count <= threads;
+    const int found = together ? (int)*count : 0;
+    const int taps = (int)c.kernel.columns, all = (int)c.kernel.rows * taps;
+    for (int k = 0; k < found; k++) {
+        const int64_t y = i0 + (list[k] >> 16), x = j0 + (list[k] & 0xffff);
+        const int64_t bottom = y + c.top + c.kernel.rows - 1, right = x + c.left + taps - 1;
+        double sum = 0;
+        GPU_UNROLL_SOME
+        for (int tap = (int)threadIdx.x; tap < all; tap += threads) {
+            const int64_t row = bottom - tap / taps, column = right - tap % taps;
+            if (row >= 0 && row < c.image.rows && column >= 0 && column < c.image.columns)
+                sum += (double)c.image.data[row * c.image.stride + column] *
+                       (double)c.kernel.data[tap / taps * c.kernel.stride + tap % taps];
+        }
+        sum = block_norms<threads>({sum, 0}, parts).squares;
+        if (threadIdx.x == 0)
+            c.out.data[y * c.out.stride + x] = (T)sum;
+    }
+    return together;
+}
+
 /* The rows back, and the tile's outputs as store_tiles_kernel stores them. */
 template <typename T, typename W, int E, int G>
 __global__ GPU_LAUNCH_BOUNDS((fft_lines<W, E, G>::threads), (fft_lines<W, E, G>::resident)) void fft_store_kernel(
@@ -215,19 +262,24 @@ __global__ GPU_LAUNCH_BOUNDS((fft_lines<W, E, G>::threads), (fft_lines<W, E, G>:
     }
     fft_norms most = {};
     if (accuracy.tolerance > 0) {
+        int j_again = j;
+        GPU_FORGET_IF_FEW(j_again);
         GPU_UNROLL
         for (int m = 0; m < E; m++) {
-            const bool stored = j + G * m >= 0 && j + G * m < columns;
+            const bool stored = j_again + G * m >= 0 && j_again + G * m < columns;
             most.sum = std::fmax(most.sum, stored && upper ? std::fabs((double)v[m].re) : 0);
             most.sum = std::fmax(most.sum, stored && lower ? std::fabs((double)v[m].im) : 0);
         }
     }
-    GPU_NO_UNROLL
-    for (int m = 0; inaccurate != 0; m++, inaccurate >>= 1)
-        if (inaccurate & 1) {
-            const int64_t y = i0 + i + (m % 2 ? half : 0), x = j0 + j + G * (m / 2);
-            c.out.data[y * c.out.stride + x] = defined_sum_in<false, T, W>(c, y, x);
-        }
+    if (sizeof(W) == sizeof(T) || std::isnan(least_kept) ||
+        !repaired_together<shape::threads>(c, i0, j0, i, j, half, G, inaccurate, bytes)) {
+        GPU_NO_UNROLL
+        for (int m = 0; inaccurate != 0; m++, inaccurate >>= 1)
+            if (inaccurate & 1) {
+                const int64_t y = i0 + i + (m % 2 ? half : 0), x = j0 + j + G * (m / 2);
+                c.out.data[y * c.out.stride + x] = defined_sum_in<false, T, W>(c, y, x);
+            }
+    }
     if (!(accuracy.tolerance > 0) || std::isnan(least_kept)) /* for all threads of the block */
         return;
     __syncthreads();
