@@ -9,6 +9,8 @@
  * wrapped around and are dropped; the others are outputs, and the next tile starts that much earlier. As many tiles as
  * stay in the last cache are transformed at once, so that an image of any size is done in the same memory.
  */
+#include "convolve_fft.hpp"
+
 #include "convolve_fft_own.hpp"
 #include "gpu/gpu_fft.h"
 

@@ -118,14 +118,14 @@ __device__ inline void fft_turn_halves(fft_complex<W> *v, std::integer_sequence<
     ((v[j] = fft_turn<inverse, j *(fft_circle / 2 / E)>(v[j])), ...);
 }
 
-/* Where there are few registers, what follows is not begun before v is complete. */
+/* On AMD's GPUs what follows is not begun before v is complete: the values before need no registers then. */
 template <int E, typename W>
 __device__ inline void fft_forget([[maybe_unused]] fft_complex<W> *v)
 {
     GPU_UNROLL
     for (int j = 0; j < E; j++) {
-        GPU_FORGET_IF_FEW(v[j].re);
-        GPU_FORGET_IF_FEW(v[j].im);
+        gpu_forget(v[j].re);
+        gpu_forget(v[j].im);
     }
 }
 
@@ -211,7 +211,7 @@ __device__ inline void fft_line(fft_complex<W> *v, fft_complex<W> *shared, const
     __syncthreads();
     GPU_UNROLL
     for (int h = 0; h < E / G; h++) {
-        GPU_FORGET_IF_FEW(roots);
+        gpu_forget(roots);
         fft_complex<W> z[G];
         GPU_UNROLL
         for (int t = 0; t < G; t++)
@@ -233,7 +233,7 @@ __device__ inline void fft_line_back(fft_complex<W> *v, fft_complex<W> *shared, 
     const fft_complex<W> *roots = fft_roots<true, shift, W, E, G>() + place.thread;
     GPU_UNROLL
     for (int h = 0; h < E / G; h++) {
-        GPU_FORGET_IF_FEW(roots);
+        gpu_forget(roots);
         fft_complex<W> z[G];
         GPU_UNROLL
         for (int k = 0; k < G; k++)

@@ -79,8 +79,8 @@ __global__ GPU_LAUNCH_BOUNDS((fft_lines<W, E, G>::threads),
         own.squares += re * re + im * im;
         own.sum += std::fabs(re) + std::fabs(im);
     }
-    GPU_FORGET_IF_FEW(own.squares); /* complete before v changes: v's old values need no registers then */
-    GPU_FORGET_IF_FEW(own.sum);
+    gpu_forget(own.squares); /* complete before v changes */
+    gpu_forget(own.sum);
     fft_forget<E>(v);
     fft_line<E, G, 1>(v, shared + line * N, fft_row_place<E, G>{thread});
     fft_complex<W> *const to = complex_tile(t) + (int64_t)row * N + thread;
@@ -263,7 +263,7 @@ __global__ GPU_LAUNCH_BOUNDS((fft_lines<W, E, G>::threads), (fft_lines<W, E, G>:
     fft_norms most = {};
     if (accuracy.tolerance > 0) {
         int j_again = j;
-        GPU_FORGET_IF_FEW(j_again);
+        gpu_forget(j_again);
         GPU_UNROLL
         for (int m = 0; m < E; m++) {
             const bool stored = j_again + G * m >= 0 && j_again + G * m < columns;

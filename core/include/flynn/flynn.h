@@ -426,7 +426,7 @@ FL_API fl_status fl_convolve_shape(const int64_t *image, const int64_t *kernel, 
  *
  * image, kernel: 2-D, any dtype; if one has no elements, those of the result are empty sums, 0, as in SciPy. out: 2-D,
  * of fl_dtype_float_result's dtype and fl_convolve_shape's shape; it shares no memory with the inputs.
- * Variants: naive, tiled, separable; fft and, in f32, fft-wide, by the FFT of a library, in tiles; and reference, the
+ * Variants: naive, tiled, separable; fft and, in f32, fft-wide, by FFTs of tiles; and reference, the
  * oracle, which is slow and which only `serial` has. `separable` needs a kernel (in mode valid: the smaller input)
  * of rank one up to rounding: each element within 32 units of rounding of the product of its factors (2 for each
  * element if it has fewer than 16), and not all elements zero. If not: FL_E_ARGUMENT, on a GPU from the next call that
