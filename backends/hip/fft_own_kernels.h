@@ -186,6 +186,7 @@ template <int threads, typename T>
 __device__ inline bool repaired_together(const convolution<T> &c, int64_t i0, int64_t j0, int i, int j, int half,
                                          int apart, uint64_t inaccurate, unsigned char *bytes)
 {
+    constexpr int bits = 12; /* of an output's column in a tile */
     fft_norms *const parts = reinterpret_cast<fft_norms *>(bytes);
     unsigned *const count = reinterpret_cast<unsigned *>(parts + threads), *const list = count + 1;
     __syncthreads();
@@ -197,14 +198,14 @@ __device__ inline bool repaired_together(const convolution<T> &c, int64_t i0, in
         if (inaccurate & 1) {
             const unsigned place = atomicAdd(count, 1u);
             if (place < threads)
-                list[place] = (unsigned)(i + (m % 2 ? half : 0)) << 16 | (unsigned)(j + apart * (m / 2));
+                list[place] = (unsigned)(i + (m % 2 ? half : 0)) << bits | (unsigned)(j + apart * (m / 2));
         }
     __syncthreads();
     const bool together = *count <= threads;
     const int found = together ? (int)*count : 0;
     const int taps = (int)c.kernel.columns, all = (int)c.kernel.rows * taps;
     for (int k = 0; k < found; k++) {
-        const int64_t y = i0 + (list[k] >> 16), x = j0 + (list[k] & 0xffff);
+        const int64_t y = i0 + (list[k] >> bits), x = j0 + (list[k] & ((1u << bits) - 1));
         const int64_t bottom = y + c.top + c.kernel.rows - 1, right = x + c.left + taps - 1;
         double sum = 0;
         GPU_UNROLL_SOME
