@@ -46,8 +46,8 @@ fl_dtype option_dtype(const char *option, const char *value);
 /* A text that is not empty; NULL stays NULL. */
 const char *option_text(const char *option, const char *value);
 
-/* Sets whether the values that are read next are those of variables, which messages then name; at first they are those
- * of words. option_is_variable returns it. */
+/* Sets whether the values that are read next come from variables of the environment, which messages then name, or from
+ * words of the command line, as at first. option_is_variable returns what was set. */
 void option_values_are_variables(bool are);
 bool option_is_variable(void);
 /* Writes the variable of an option: "min-time" has FLYNN_MIN_TIME. */

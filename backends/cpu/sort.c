@@ -230,8 +230,8 @@ static bool takes_network(const fl_launch *launch)
     return launch->block[0] > 0;
 }
 
-/* Of the processors with vectors of 512 bits Zen 4 alone is of this family. It takes long to store chosen elements of a
- * vector, which the library does with keys of 32 bits. */
+/* Zen 4 is the only processor of AMD's family 25 that has vectors of 512 bits. It stores chosen elements of a vector
+ * slowly, which the library does with keys of 32 bits. */
 static bool is_zen4(void)
 {
 #ifdef __x86_64__

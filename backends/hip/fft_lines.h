@@ -77,8 +77,9 @@ __device__ inline fft_complex<W> fft_turn(const fft_complex<W> &a)
         return {a.re * c - a.im * s, a.im * c + a.re * s};
 }
 
-/* Of the exchange between the G threads of a line: exp(-2 pi i t (k1 + shift / 2) / (E G)) at t E + k1. The inverse has
- * a table of the conjugates: from the same one the compiler would keep the roots in registers from there to back. */
+/* The roots by which the G threads of a line multiply what they exchange: exp(-2 pi i t (k1 + shift / 2) / (E G)) at
+ * t E + k1. The inverse has a table of its own, of the conjugates: with one table the compiler would keep the roots in
+ * registers between a transform and its inverse. */
 template <typename W, int N>
 struct fft_table {
     fft_complex<W> root[N];
