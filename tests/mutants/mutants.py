@@ -93,8 +93,8 @@ TESTS = {
 # with hip-cpu as it is built for that test.
 OF_ROWS, LOW_GRIDS, OF_GRIDS = "device", "tests/low-grids/flynn-hip-cpu.so", "grids"
 BY_ITSELF = ("threads", "setting", "lapack", "lanes")  # they have inner files in archives of their own
-# The emulated GPU's files, whose objects two programs share.
-SIMT_FILES, OF_SIMT = "tests/CMakeFiles/simt_files.dir/", ("grid", "grid_by_ucontext")
+# The emulated GPU's files, whose objects two programs share with hip-cpu, and the programs' own.
+SIMT_FILES, OF_SIMT = ("plugins/hip-cpu/CMakeFiles/simt.dir/", "tests/CMakeFiles/simt_files.dir/"), ("grid", "grid_by_ucontext")
 ARCHIVES = tuple(f"tests/CMakeFiles/{name}.dir/" for name in ("inner_files", "function_files"))
 # Several processes: the cases of libflynn-dist, and commands whose check puts together what the ranks find.
 RANKS = "dist_cases"
@@ -272,7 +272,7 @@ class Planner:
         return [p for p in programs if os.path.exists(os.path.join(self.build.folder, "tests/test_" + p))], scripts
 
     def plan(self, mutant, source):
-        objects = [o for o in self.build.uses[mutant.file] if o in self.build.compile]
+        uses = objects = [o for o in self.build.uses[mutant.file] if o in self.build.compile]
         if mutant.file.startswith(("core/dist/", "core/src/processes/link")):
             chosen = [o for o in objects if o.startswith(("core/", "plugins/link-openmpi/"))]
             targets = ["lib/links/flynn-link-openmpi.so"] if mutant.file.startswith("core/dist/links/") else \
@@ -315,7 +315,7 @@ class Planner:
         if "lanes" in programs:  # which passes omp:2 over
             resources += ",omp"
         # Tests of inner files and headers have objects of their own.
-        for thing in objects:
+        for thing in uses:
             if thing.startswith("tests/CMakeFiles/test_"):
                 program = stem(thing)[len("test_"):]
                 programs += [] if program in programs else [program]
@@ -323,7 +323,7 @@ class Planner:
                 targets.append("tests/test_" + program)
             elif thing.startswith(SIMT_FILES):
                 programs += [p for p in OF_SIMT if p not in programs]
-                chosen.append(thing)
+                chosen += [] if thing in chosen else [thing]
                 targets += [f"tests/test_{p}" for p in OF_SIMT]
             elif thing.startswith(ARCHIVES) and stem(thing) == stem(mutant.file):
                 chosen.append(thing)
