@@ -43,7 +43,7 @@ ALWAYS_INLINE void FN(add_row)(const T *x, const T *y, int columns, W *restrict 
 }
 
 /* sum[c] = the sum of at most BLOCK_ROWS rows. */
-static void FN(sum_block)(const T *x, const T *y, int64_t stride, int rows, int columns, R *restrict sum)
+KERNEL void FN(sum_block)(const T *x, const T *y, int64_t stride, int rows, int columns, R *restrict sum)
 {
     W all[COLUMNS];
     int row = 0;
@@ -75,7 +75,7 @@ static void FN(sum_rows)(const T *x, const T *y, int64_t stride, int64_t rows, i
 }
 
 /* The sum of at most RUN elements that follow each other: LANES sums side by side, which are then added in pairs. */
-static R FN(sum_lanes)(const T *x, const T *y, int count)
+KERNEL R FN(sum_lanes)(const T *x, const T *y, int count)
 {
     W all[LANES] = {0}, rest = 0;
     int i = 0;
