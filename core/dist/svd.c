@@ -4,7 +4,8 @@
  * Tropp's algorithms 4.4 and 5.1, in which q, as long as the matrix, is kept by rows, too.
  *
  * What is small - the triangles of TSQR, the decomposition of q'a - is computed by rank 0, which sends it to the
- * others: all have parts of one result, whatever their devices. Arrays go from device to device (dist_move).
+ * others: all have parts of one result, whatever their devices. Arrays go from device to device (dist_move); host
+ * memory is where the random numbers and constants are made.
  */
 #include "group.h"
 
@@ -65,28 +66,18 @@ static fl_status wait_for(const decomposing *d)
     return d->run.stream ? fl_stream_wait(d->run.stream) : fl_device_wait(d->device);
 }
 
-/* Copies an array to or from packed host memory. */
-static fl_status copy(decomposing *d, fl_array *array, void *host, bool to_host)
+/* Copies packed host memory to an array. */
+static fl_status put(decomposing *d, name i, const void *host)
 {
     fl_status status = wait_for(d); /* before the clock starts */
     const double start = dist_now();
 
     if (status == FL_OK)
-        status = to_host ? fl_array_read(array, host, d->run.stream) : fl_array_write(array, host, d->run.stream);
+        status = fl_array_write(d->array[i], host, d->run.stream);
     if (status == FL_OK)
         status = wait_for(d);
     d->cost.stage_s += dist_now() - start;
     return status;
-}
-
-static fl_status fetch(decomposing *d, name i, void *host)
-{
-    return copy(d, d->array[i], host, true);
-}
-
-static fl_status put(decomposing *d, name i, void *host)
-{
-    return copy(d, d->array[i], host, false);
 }
 
 /* If `status` is FL_OK on every rank: moves d->to and d->from, which it forgets. */
@@ -127,24 +118,12 @@ static fl_status copy_rows(const decomposing *d, name i, int64_t first, name j, 
     return status;
 }
 
-static double number(const decomposing *d, const char *data, int64_t i)
-{
-    return d->dtype == FL_F32 ? (double)((const float *)data)[i] : ((const double *)data)[i];
-}
-
 static void set_number(const decomposing *d, char *data, int64_t i, double value)
 {
     if (d->dtype == FL_F32)
         ((float *)data)[i] = (float)value;
     else
         ((double *)data)[i] = value;
-}
-
-static void transpose(const decomposing *d, const char *from, int64_t rows, int64_t columns, char *to)
-{
-    for (int64_t i = 0; i < rows; i++)
-        for (int64_t j = 0; j < columns; j++)
-            set_number(d, to, j * rows + i, number(d, from, i * columns + j));
 }
 
 /* ----------------------------------------------------------------------------------------------- steps ---- */
@@ -181,18 +160,10 @@ static int64_t stack_place(const decomposing *d, int rank)
     return rank > 0 ? stack_place(d, rank - 1) + local_of(d, rank - 1) : 0;
 }
 
-/* Turns array i over into array j, by way of the host. */
-static fl_status turn_over(decomposing *d, name i, name j)
+/* j = i' */
+static fl_status transpose(const decomposing *d, name i, name j)
 {
-    const int64_t rows = fl_array_shape(d->array[i], 0), columns = fl_array_shape(d->array[i], 1);
-    const size_t bytes = (size_t)(rows * columns) * d->element;
-    char *from = dist_scratch(d->group, 0, bytes), *to = dist_scratch(d->group, 1, bytes);
-    fl_status status = from && to ? fetch(d, i, from) : FL_E_MEMORY;
-
-    if (status != FL_OK)
-        return status;
-    transpose(d, from, rows, columns, to);
-    return put(d, j, to);
+    return fl_transpose(d->device, d->array[i], d->array[j], &(fl_run){.stream = d->run.stream});
 }
 
 /* Rank 0: the q of all r, each one stacked below the other, in their place. */
@@ -203,7 +174,7 @@ static fl_status factorize_stack(decomposing *d)
     if (status == FL_OK)
         status = factorize(d, STACK, STACKQ, SMALLR);
     if (status == FL_OK)
-        status = turn_over(d, STACKQ, STACK);
+        status = transpose(d, STACKQ, STACK);
     return status == FL_OK ? copy_rows(d, STACK, 0, R, 0, d->local) : status;
 }
 
@@ -236,7 +207,7 @@ static fl_status find_basis(decomposing *d, fl_status status)
             status = factorize_stack(d);
     }
     if (status == FL_OK && d->rows > 0)
-        status = turn_over(d, R, BLOCK);
+        status = transpose(d, R, BLOCK);
     if (status == FL_OK && d->rows > 0)
         status = multiply(d, d->array[BLOCK], d->array[PART], d->array[Q]);
     return status;
@@ -286,11 +257,11 @@ static fl_status project(decomposing *d, fl_status status)
 static fl_status turn(decomposing *d, fl_status status)
 {
     if (status == FL_OK && is_first(d))
-        status = turn_over(d, B, BT);
+        status = transpose(d, B, BT);
     if (status == FL_OK && is_first(d))
         status = factorize(d, BT, B, SMALLR);
     if (status == FL_OK && is_first(d))
-        status = turn_over(d, B, XT);
+        status = transpose(d, B, XT);
     return spread(d, status, d->array[XT]);
 }
 
@@ -300,22 +271,15 @@ static fl_status decompose_projection(decomposing *d, fl_array *s)
     fl_status status =
         fl_svd(d->device, d->array[B], d->seed, d->array[W], s, d->array[VT], &(fl_run){.stream = d->run.stream});
 
-    return status == FL_OK ? turn_over(d, W, WT) : status;
+    return status == FL_OK ? transpose(d, W, WT) : status;
 }
 
 /* u = q w */
-static fl_status put_left_vectors(decomposing *d, fl_array *u)
+static fl_status put_left_vectors(const decomposing *d, fl_array *u)
 {
-    const size_t bytes = (size_t)(d->k * d->rows) * d->element;
-    char *ut = dist_scratch(d->group, 1, bytes), *rows = dist_scratch(d->group, 2, bytes);
-    fl_status status = ut && rows ? multiply(d, d->array[WT], d->array[Q], d->array[UT]) : FL_E_MEMORY;
+    const fl_status status = multiply(d, d->array[WT], d->array[Q], d->array[UT]);
 
-    if (status == FL_OK)
-        status = fetch(d, UT, ut);
-    if (status != FL_OK)
-        return status;
-    transpose(d, ut, d->k, d->rows, rows);
-    return copy(d, u, rows, false);
+    return status == FL_OK ? fl_transpose(d->device, d->array[UT], u, &(fl_run){.stream = d->run.stream}) : status;
 }
 
 static fl_status finish(decomposing *d, fl_status status, fl_array *u, fl_array *s, fl_array *vt)
