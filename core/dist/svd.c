@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Arrays of the device; of those in brackets rank 0 alone. */
+/* Arrays of the device, each in a room of the group; of those in brackets rank 0 alone. */
 typedef enum name {
     ONES,   /* as many as the longest inner dimension of a product, or more */
     XT,     /* n x l: the vectors that a is multiplied by */
@@ -37,6 +37,8 @@ typedef enum name {
     W,      /* [l x k] */
     ARRAYS
 } name;
+
+_Static_assert((int)ARRAYS <= (int)DIST_ROOMS, "each array has a room");
 
 typedef struct decomposing {
     fl_group *group;
@@ -313,10 +315,10 @@ static fl_status make_arrays(decomposing *d)
         [SMALLR] = {d->l, d->l}, [BT] = {d->n, d->l},          [W] = {d->l, d->k},
     };
     const int used = is_first(d) ? ARRAYS : STACK;
-    fl_status status = fl_array_create(d->device, d->dtype, 1, &ones, &d->array[ONES]);
+    fl_status status = dist_room(d->group, ONES, d->dtype, 1, &ones, &d->array[ONES]);
 
     for (int i = XT; i < used && status == FL_OK; i++)
-        status = fl_array_create(d->device, d->dtype, 2, shapes[i], &d->array[i]);
+        status = dist_room(d->group, i, d->dtype, 2, shapes[i], &d->array[i]);
     d->matrix = calloc((size_t)(ones + d->l * d->n + size * own * own), d->element);
     if (status == FL_OK && !d->matrix)
         status = dist_fail(FL_E_MEMORY, "out of host memory");

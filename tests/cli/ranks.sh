@@ -373,6 +373,11 @@ assert abs(r["link"]["percent_of_ceiling"] * worst["link_s"] / 100 - times[worst
         check "$words: the factors" is_done
         rm -r factors
     done
+    # The values of a wide matrix are not computed on several ranks, and nothing is said that would need them.
+    ranked "$mpi" 2 svd random:3x4097 --keep=2 -b serial "${quick[@]}"
+    check "svd of a wide matrix on two ranks, $mpi" is_done
+    says_no_nan() { grep -q "its singular values imply" "$work/out" && ! grep -qiw nan "$work/out"; }
+    check "svd of a wide matrix on two ranks, $mpi: no number is nan" says_no_nan
 
     # Where all values are asked for they are those that SciPy found.
     for name in tall_f64 wide_f64 rank_3_f32; do
