@@ -3,11 +3,13 @@
  * convolve.hip.cpp - FL_OP_CONVOLVE on a GPU: which kernel of convolve_kernels.h runs, in which blocks.
  *
  * A first kernel tests the rank and leaves its verdict and the factors in device memory, where the next kernels read
- * it, so that the host need not wait. It waits only in `auto` where an FFT pays: if the kernel is not of rank one,
- * that FFT (convolve_fft.hip.cpp) takes its place.
+ * it, so that the host need not wait. In `auto`, where an FFT pays (convolve_fft.hip.cpp), the kernels of `separable`
+ * and those of the FFT are queued, and one of the two does nothing. The host waits only for a library's FFT.
  */
 #include "convolve_fft.hpp"
 #include "convolve_kernels.h"
+
+#include <algorithm>
 
 namespace
 {
@@ -298,8 +300,12 @@ fl_status launch_rank(const fl_context *context, const matrix<const T> &kernel, 
     f->rank_one = static_cast<int *>(memory);
     f->column = reinterpret_cast<T *>(static_cast<char *>(memory) + head);
     f->row = f->column + kernel.rows;
-    return hip_queue(context, rank_kernel<T>, dim3(1), dim3(rank_width, rank_width), rank_shared<T>(), kernel, *f,
-                     columns_first, hip_stream_of(context)->report, needed);
+    const auto queue = [&](auto kernel_function, int width) {
+        return hip_queue(context, kernel_function, dim3(1), dim3((unsigned)width, (unsigned)width),
+                         rank_shared<T>(width), kernel, *f, columns_first, hip_stream_of(context)->report, needed);
+    };
+    const bool small = std::max(kernel.rows, kernel.columns) <= 16 * rank_columns;
+    return small ? queue(rank_kernel<16, T>, 16) : queue(rank_kernel<32, T>, 32);
 }
 
 /* Both passes of `separable` through scratch memory, rows first, each a convolution by `tiled`, or by `tiled` at once
@@ -324,16 +330,12 @@ fl_status launch_two_passes(const fl_context *context, const convolution<T> &c, 
     return status != FL_OK ? status : launch_choice(context, second, c.kernel.rows, c.out.rows, c.out.columns, launch);
 }
 
+/* Queues the kernels that read the verdict and the factors. */
 template <bool automatic, typename T>
-fl_status launch_separable(const fl_context *context, const fl_convolve_args *args, const fl_launch *launch)
+fl_status launch_passes(const fl_context *context, const fl_convolve_args *args, const tiling &t, const factors<T> &f,
+                        const fl_launch *launch)
 {
-    const hip_device *device = static_cast<hip_device *>(context->device);
     const convolution<T> c = convolution_of<T>(args);
-    const tiling t = tiling_of(device, args, launch->block);
-    factors<T> f;
-    const fl_status status = launch_rank(context, c.kernel, t.fused, !automatic, &f);
-    if (status != FL_OK)
-        return status;
     if (!t.fused)
         return launch_two_passes(context, c, f, automatic, t.largest, launch);
     return with_shape(launch->block[0] * launch->block[1], c.kernel.rows, [&](auto shape) {
@@ -345,32 +347,56 @@ fl_status launch_separable(const fl_context *context, const fl_convolve_args *ar
     });
 }
 
-/* Queues the test for rank one and waits for its verdict. */
-template <typename T>
-fl_status find_rank(const fl_context *context, const fl_convolve_args *args)
+template <bool automatic, typename T>
+fl_status launch_separable(const fl_context *context, const fl_convolve_args *args, const fl_launch *launch)
+{
+    const tiling t = tiling_of(hip_device_of(context), args, launch->block);
+    factors<T> f;
+    const fl_status status = launch_rank(context, convolution_of<T>(args).kernel, t.fused, !automatic, &f);
+    return status != FL_OK ? status : launch_passes<automatic>(context, args, t, f, launch);
+}
+
+fl_status wait_for(const fl_context *context)
 {
     const hip_device *device = hip_device_of(context);
-    factors<T> f;
-    const fl_status status = launch_rank(context, convolution_of<T>(args).kernel, true, false, &f);
-    if (status != FL_OK)
-        return status;
     HIP_TRY(device->host, device->number, hipStreamSynchronize(hip_stream_of(context)->queue));
     return FL_OK;
 }
 
-/* FFTs are queued by the host, which therefore waits for the verdict. */
+/* `separable`, or an FFT where the kernel is not of rank one. A library's FFT is queued by the host, which waits for
+ * the verdict before. */
+template <typename T>
+fl_status launch_separable_or(const hip_fft_choice &choice, const fl_context *context, const fl_convolve_args *args,
+                              const fl_launch *launch)
+{
+    const hip_report *report = hip_stream_of(context)->report;
+    const tiling t = tiling_of(hip_device_of(context), args, launch->block);
+    factors<T> f;
+    fl_status status = launch_rank(context, convolution_of<T>(args).kernel, t.fused, false, &f);
+    if (status == FL_OK && !choice.own)
+        status = wait_for(context);
+    if (status == FL_OK && !choice.own && !report->rank_one)
+        return choice.fft->run(context, args, launch);
+    if (status == FL_OK)
+        status = launch_passes<false>(context, args, t, f, launch);
+    if (status != FL_OK || !choice.own)
+        return status;
+    status = choice.fft->run_unless(context, args, launch, f.rank_one);
+    if (status != FL_E_MEMORY) /* else the FFT's memory may not be needed */
+        return status;
+    const fl_status waited = wait_for(context);
+    return waited == FL_OK && report->rank_one ? FL_OK : status;
+}
+
 fl_status run_automatic(const fl_context *context, const void *arguments, const fl_launch *launch)
 {
     const fl_convolve_args *args = static_cast<const fl_convolve_args *>(arguments);
     const hip_fft_choice choice = hip_choose_fft(hip_device_of(context), args, launch->tolerance);
     const bool f32 = args->out.dtype == FL_F32;
-    if (choice.fft && choice.direct) {
-        const fl_status status = (f32 ? find_rank<float> : find_rank<double>)(context, args);
-        if (status != FL_OK)
-            return status;
-    }
-    if (choice.fft && !(choice.direct && hip_stream_of(context)->report->rank_one))
+    if (choice.fft && !choice.direct)
         return choice.fft->run(context, args, launch);
+    if (choice.fft)
+        return (f32 ? launch_separable_or<float> : launch_separable_or<double>)(choice, context, args, launch);
     return (f32 ? launch_separable<true, float> : launch_separable<true, double>)(context, args, launch);
 }
 
@@ -381,6 +407,23 @@ fl_status run(const fl_context *context, const void *arguments, const fl_launch 
 {
     const fl_convolve_args *args = static_cast<const fl_convolve_args *>(arguments);
     return (args->out.dtype == FL_F32 ? in_f32 : in_f64)(context, args, launch);
+}
+
+/* Makes the last kernel of `separable` the one that fl_device_api.last_kernel describes, after those of an FFT that did
+ * nothing. */
+template <typename T>
+void describe_separable(const fl_context *context, const fl_convolve_args *args, const tiling &t,
+                        const fl_launch *launch)
+{
+    hip_stream *stream = hip_stream_of(context);
+    with_shape(launch->block[0] * launch->block[1], args->kernel.shape[0], [&](auto shape) {
+        constexpr int R = decltype(shape)::outputs, Q = decltype(shape)::taps;
+        stream->kernel = t.fused ? reinterpret_cast<const void *>(separable_kernel<R, Q, false, T>)
+                                 : reinterpret_cast<const void *>(tiled_kernel<R, Q, T>);
+        stream->shared = t.fused ? (size_t)launch->shared_bytes : (size_t)t.tiled_shared * sizeof(T);
+    });
+    stream->kernel_use = gpu_use_of;
+    stream->threads = launch->block[0] * launch->block[1];
 }
 
 const char *chosen(const fl_context *context, const void *arguments, fl_launch *launch)
@@ -394,7 +437,10 @@ const char *chosen(const fl_context *context, const void *arguments, fl_launch *
     }
     if (!separable)
         return "tiled";
-    count_separable(args, tiling_of(static_cast<hip_device *>(context->device), args, launch->block), launch);
+    const tiling t = tiling_of(hip_device_of(context), args, launch->block);
+    if (choice.fft)
+        (args->out.dtype == FL_F32 ? describe_separable<float> : describe_separable<double>)(context, args, t, launch);
+    count_separable(args, t, launch);
     return "separable";
 }
 

@@ -199,14 +199,16 @@ struct fft_work {
     fft_plans *plans;
     W *spectrum, *tiles;
     fft_norms *kernel_norms, *tile_norms;
-    int chunks;        /* of a tile, each with norms */
-    fft_found found;   /* with a tolerance */
-    fft_limit *limits; /* of our own transforms */
+    int chunks;          /* of a tile, each with norms */
+    fft_found found;     /* with a tolerance */
+    fft_limit *limits;   /* of our own transforms */
+    const int *rank_one; /* fft_tiles' */
 
     fft_tiles<W> tiles_from(W *data, int64_t first) const
     {
-        return {data,  tiling.edge[0],  tiling.edge[1], __builtin_ctzll((unsigned long long)tiling.edge[1]),
-                first, tiling.tiles[1], tiling.step[0], tiling.step[1]};
+        return {data,    tiling.edge[0],  tiling.edge[1], __builtin_ctzll((unsigned long long)tiling.edge[1]),
+                first,   tiling.tiles[1], tiling.step[0], tiling.step[1],
+                rank_one};
     }
 };
 
@@ -309,7 +311,8 @@ fl_status start_finding(const fl_context *context, fft_work<T, W> *work)
 }
 
 template <bool signal, typename T, typename W>
-fl_status convolve(const fl_context *context, const fl_convolve_args &args, double tolerance)
+fl_status convolve(const fl_context *context, const fl_convolve_args &args, double tolerance,
+                   const int *rank_one = nullptr)
 {
     fft_work<T, W> work = {convolution_of<T>(&args),
                            cut_for(hip_device_of(context), args, signal),
@@ -320,7 +323,8 @@ fl_status convolve(const fl_context *context, const fl_convolve_args &args, doub
                            nullptr,
                            0,
                            {},
-                           nullptr};
+                           nullptr,
+                           rank_one};
     const fft_cut &c = work.tiling;
     if (c.edge[0] == 0)
         return context->host->error(
@@ -354,6 +358,14 @@ fl_status run_image(const fl_context *context, const void *args, const fl_launch
     return convolve<false, T, W>(context, *static_cast<const fl_convolve_args *>(args), launch->tolerance);
 }
 
+/* hip_fft.run_unless. */
+template <typename T, typename W>
+fl_status run_image_unless(const fl_context *context, const fl_convolve_args *args, const fl_launch *launch,
+                           const int *rank_one)
+{
+    return convolve<false, T, W>(context, *args, launch->tolerance, rank_one);
+}
+
 template <typename T, typename W>
 fl_status run_signal(const fl_context *context, const void *args, const fl_launch *launch)
 {
@@ -383,11 +395,11 @@ double bound_of(const fft_cut &c, fl_dtype transformed, bool wide, double direct
 }
 
 /* The choice among those that can run. Numbers of f64 take twice the time in sums as in transforms. */
-hip_fft_choice choose(const fl_convolve_args &args, const weighed (&all)[2], double direct, double tolerance)
+hip_fft_choice choose(const fl_convolve_args &args, const weighed (&all)[2], bool own, double direct, double tolerance)
 {
     const double sums = (double)args.out.shape[0] * (double)args.out.shape[1] * (double)args.kernel.shape[0] *
                         (double)args.kernel.shape[1];
-    hip_fft_choice choice = {nullptr, tolerance == 0 || direct <= tolerance, direct};
+    hip_fft_choice choice = {nullptr, tolerance == 0 || direct <= tolerance, own, direct};
     double least = choice.direct ? sum_cost * sums * (args.out.dtype == FL_F32 ? 1 : 2) : (double)INFINITY;
     char why[256];
     if (tolerance == 0 && (args.out.dtype != FL_F32 || sums < least_sums))
@@ -410,11 +422,14 @@ template <bool signal>
 hip_fft_choice choose_for(const hip_device *device, const fl_convolve_args &args, const void *given, double tolerance)
 {
     static const hip_fft single = {"fft", signal ? plan_signal<float> : plan_image<float>,
-                                   signal ? run_signal<float, float> : run_image<float, float>},
+                                   signal ? run_signal<float, float> : run_image<float, float>,
+                                   run_image_unless<float, float>},
                          twice = {"fft", signal ? plan_signal<double> : plan_image<double>,
-                                  signal ? run_signal<double, double> : run_image<double, double>},
+                                  signal ? run_signal<double, double> : run_image<double, double>,
+                                  run_image_unless<double, double>},
                          wide = {"fft-wide", signal ? plan_signal<double> : plan_image<double>,
-                                 signal ? run_signal<float, double> : run_image<float, double>};
+                                 signal ? run_signal<float, double> : run_image<float, double>,
+                                 run_image_unless<float, double>};
     const bool f32 = args.out.dtype == FL_F32;
     const double direct = device->host->bound(signal ? FL_OP_CONVOLVE1D : FL_OP_CONVOLVE, "tiled", given);
     const fft_cut c = tolerance == 0 && !f32 ? fft_cut{} : cut_of(args, signal);
@@ -422,7 +437,7 @@ hip_fft_choice choose_for(const hip_device *device, const fl_convolve_args &args
         {f32 ? &single : &twice, f32 ? FL_F32 : FL_F64, c.cost() * (f32 ? 0.5 : 1),
          bound_of(c, f32 ? FL_F32 : FL_F64, false, direct)},
         {&wide, FL_F64, f32 ? c.cost() : (double)INFINITY, f32 ? bound_of(c, FL_F64, true, direct) : (double)INFINITY}};
-    return choose(args, all, direct, tolerance);
+    return choose(args, all, c.own, direct, tolerance);
 }
 
 /* fl_row.bound of the rows below. */

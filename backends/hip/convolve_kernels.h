@@ -262,72 +262,104 @@ struct candidate {
     int64_t row, column;
 };
 
-/* The larger of two: never NaN, and the first of equals. */
+/* The order in which an element counts among equals, the same whichever thread finds it: the lowest first. */
+template <typename T>
+__device__ inline bool is_before(const candidate<T> &a, const candidate<T> &b)
+{
+    constexpr int group = 16;
+    if (a.column % group != b.column % group)
+        return a.column % group < b.column % group;
+    if (a.row % group != b.row % group)
+        return a.row % group < b.row % group;
+    return a.row != b.row ? a.row < b.row : a.column < b.column;
+}
+
+/* The larger of two, never NaN; of equals the one that is before the other. */
 template <typename T>
 __device__ inline candidate<T> larger(candidate<T> first, candidate<T> second)
 {
-    return second.magnitude > first.magnitude ? second : first;
+    if (second.magnitude > first.magnitude || (second.magnitude == first.magnitude && is_before(second, first)))
+        first = second;
+    return first;
 }
 
 template <typename T>
 constexpr T unit_of_rounding = std::numeric_limits<T>::epsilon();
 
-constexpr int rank_width = 16; /* rank_kernel's block is rank_width x rank_width */
+/* Elements that a thread of rank_kernel loads at once, `width` rows or columns of the kernel apart. */
+constexpr int rank_rows = 2, rank_columns = 4;
 
-/* Shared memory of rank_kernel: what each thread found, and the verdict. */
+/* Shared memory of rank_kernel in a block of width x width: what each thread found, and the verdict. */
 template <typename T>
-constexpr size_t rank_shared()
+constexpr size_t rank_shared(int width)
 {
-    return rank_width * rank_width * sizeof(candidate<T>) + sizeof(int);
+    return (size_t)width * width * sizeof(candidate<T>) + sizeof(int);
+}
+
+/* Calls f(tap, p, q) for the thread's elements of the kernel. */
+template <int width, typename T, typename F>
+__device__ inline void each_tap(const matrix<const T> &kernel, F f)
+{
+    for (int64_t p = threadIdx.y; p < kernel.rows; p += width * rank_rows)
+        for (int64_t q = threadIdx.x; q < kernel.columns; q += width * rank_columns) {
+            T taps[rank_rows][rank_columns];
+            GPU_UNROLL
+            for (int r = 0; r < rank_rows; r++)
+                GPU_UNROLL
+            for (int c = 0; c < rank_columns; c++)
+                if (p + width * r < kernel.rows && q + width * c < kernel.columns)
+                    taps[r][c] = kernel.data[(p + width * r) * kernel.stride + q + width * c];
+            GPU_UNROLL
+            for (int r = 0; r < rank_rows; r++)
+                GPU_UNROLL
+            for (int c = 0; c < rank_columns; c++)
+                if (p + width * r < kernel.rows && q + width * c < kernel.columns)
+                    f(taps[r][c], p + width * r, q + width * c);
+        }
 }
 
 /* Cross approximation with full pivoting, of rank one (Bebendorf, "Approximation of boundary element matrices", Numer.
  * Math. 86, 2000): row and column of the largest element; the kernel is of rank one if each element is their product to
  * 16 units of rounding, or to one for each element if it has fewer. The factor of the first pass (`columns_first`: that
  * of the columns) keeps the kernel's own size and the other is at most 1: so the first pass loses nothing to underflow
- * that the direct sum would keep. */
-template <typename T>
-__global__ __launch_bounds__(rank_width *rank_width) void rank_kernel(matrix<const T> kernel, factors<T> f,
-                                                                      bool columns_first, hip_report *report,
-                                                                      bool needed)
+ * that the direct sum would keep. The block is width x width. */
+template <int width, typename T>
+__global__ __launch_bounds__(width *width) void rank_kernel(matrix<const T> kernel, factors<T> f, bool columns_first,
+                                                            hip_report *report, bool needed)
 {
     GPU_DYNAMIC_SHARED(bytes);
     candidate<T> *found = reinterpret_cast<candidate<T> *>(bytes);
-    int *fits = reinterpret_cast<int *>(found + rank_width * rank_width);
+    int *fits = reinterpret_cast<int *>(found + width * width);
     const int x = threadIdx.x, y = threadIdx.y;
     candidate<T> best = {-1, 0, 0};
-    for (int64_t p = y; p < kernel.rows; p += rank_width)
-        for (int64_t q = x; q < kernel.columns; q += rank_width)
-            best = larger(best, {std::fabs(kernel.data[p * kernel.stride + q]), p, q});
-    found[y * rank_width + x] = best;
+    each_tap<width>(kernel, [&](T tap, int64_t p, int64_t q) { best = larger(best, {std::fabs(tap), p, q}); });
+    found[y * width + x] = best;
     *fits = 1;
     __syncthreads();
     if (y == 0) {
-        for (int other = 1; other < rank_width; other++)
-            best = larger(best, found[other * rank_width + x]);
+        for (int other = 1; other < width; other++)
+            best = larger(best, found[other * width + x]);
         found[x] = best;
     }
     __syncthreads();
     best = found[0];
-    for (int other = 1; other < rank_width; other++)
+    for (int other = 1; other < width; other++)
         best = larger(best, found[other]);
 
     const T *pivot_row = kernel.data + best.row * kernel.stride, *pivot_column = kernel.data + best.column;
     const T largest = pivot_row[best.column], column_unit = columns_first ? 1 : largest,
             row_unit = largest / column_unit;
     const T tolerance = least<int64_t>(16, kernel.rows * kernel.columns) * unit_of_rounding<T>;
-    for (int64_t p = y; p < kernel.rows; p += rank_width) {
-        const T in_column = pivot_column[p * kernel.stride] / column_unit;
-        if (x == 0)
-            f.column[p] = in_column;
-        for (int64_t q = x; q < kernel.columns; q += rank_width) {
-            const T tap = kernel.data[p * kernel.stride + q], in_row = pivot_row[q] / row_unit;
-            if (p == 0)
-                f.row[q] = in_row;
-            if (!(std::fabs(std::fma(-in_column, in_row, tap)) <= tolerance * std::fabs(tap)))
-                *fits = 0; /* NaN never fits; a kernel of zeros gives NaN */
-        }
-    }
+    const int thread = y * width + x;
+    for (int64_t p = thread; p < kernel.rows; p += width * width)
+        f.column[p] = pivot_column[p * kernel.stride] / column_unit;
+    for (int64_t q = thread; q < kernel.columns; q += width * width)
+        f.row[q] = pivot_row[q] / row_unit;
+    __syncthreads();
+    each_tap<width>(kernel, [&](T tap, int64_t p, int64_t q) {
+        if (!(std::fabs(std::fma(-f.column[p], f.row[q], tap)) <= tolerance * std::fabs(tap)))
+            *fits = 0; /* NaN never fits; a kernel of zeros gives NaN */
+    });
     __syncthreads();
     if (x == 0 && y == 0) {
         *f.rank_one = *fits;
@@ -418,6 +450,8 @@ __global__ GPU_LAUNCH_BOUNDS(shape_threads(R), shape_blocks<T>(R)) void separabl
     T *shared = reinterpret_cast<T *>(bytes);
     const auto exact = [&]() -> const convolution<T> & { return gpu_first(c); };
     const int rank_one = gpu_same(*f.rank_one);
+    if (!automatic && !rank_one)
+        return;
     if (gpu_loops_apart && automatic && !rank_one) {
         for (int64_t i = (int64_t)blockIdx.y * blockDim.y * R; i < c.out.rows; i += (int64_t)gridDim.y * blockDim.y * R)
             tiled_tile<R, Q>(gpu_first(c), exact, largest, shared, i, (int64_t)blockIdx.x * blockDim.x);

@@ -27,10 +27,15 @@ struct fft_tiles {
     int64_t first;       /* the number of the first of them in the whole image, row by row */
     int64_t across;      /* tiles in a row of the image */
     int64_t down, right; /* outputs of a tile: rows and columns */
+    const int *rank_one; /* the verdict of rank_kernel; not 0: kernels do nothing, since `separable` has run. Or NULL */
 
     __host__ __device__ int64_t pitch() const
     {
         return width + 2;
+    }
+    __device__ bool are_needed() const /* the same for all threads */
+    {
+        return !rank_one || !gpu_same(*rank_one);
     }
     __device__ W *tile() const
     {
@@ -285,7 +290,7 @@ __global__ __launch_bounds__(fft_threads) void repair_tiles_kernel(fft_tiles<W> 
 {
     const int64_t number = t.first + blockIdx.y, i0 = number / t.across * t.down, j0 = number % t.across * t.right;
     const int64_t rows = least(t.down, c.out.rows - i0), columns = least(t.right, c.out.columns - j0);
-    if (rows <= 0 || columns <= 0 || noted(&found.error[number]) <= tolerance * noted(found.largest))
+    if (!t.are_needed() || rows <= 0 || columns <= 0 || noted(&found.error[number]) <= tolerance * noted(found.largest))
         return;
     for (int64_t first = (int64_t)blockIdx.x * fft_chunk; first < rows * columns;
          first += (int64_t)gridDim.x * fft_chunk) {

@@ -53,6 +53,8 @@ __global__ GPU_LAUNCH_BOUNDS((fft_lines<W, E, G>::threads),
 {
     using shape = fft_lines<W, E, G>;
     constexpr int N = shape::length;
+    if (!t.are_needed())
+        return;
     GPU_DYNAMIC_SHARED(bytes);
     fft_complex<W> *const shared = reinterpret_cast<fft_complex<W> *>(bytes);
     const int thread = (int)threadIdx.x % G, line = (int)threadIdx.x / G, half = (int)t.height / 2;
@@ -126,6 +128,8 @@ __global__ GPU_LAUNCH_BOUNDS((fft_lines<W, E, G>::threads),
                                                                                               fft_complex<W> *spectrum)
 {
     using shape = fft_lines<W, E, G>;
+    if (!t.are_needed())
+        return;
     GPU_DYNAMIC_SHARED(bytes);
     fft_complex<W> *const shared = reinterpret_cast<fft_complex<W> *>(bytes);
     const int line = (int)threadIdx.x % shape::lines, thread = (int)threadIdx.x / shape::lines;
@@ -150,6 +154,8 @@ __global__
         int chunks, fft_accuracy accuracy, fft_limit *limits)
 {
     using shape = fft_lines<W, E, G>;
+    if (!t.are_needed())
+        return;
     GPU_DYNAMIC_SHARED(bytes);
     fft_complex<W> *const shared = reinterpret_cast<fft_complex<W> *>(bytes);
     if (blockIdx.x == 0 && threadIdx.x == 0) {
@@ -229,6 +235,8 @@ __global__ GPU_LAUNCH_BOUNDS((fft_lines<W, E, G>::threads), (fft_lines<W, E, G>:
 {
     using shape = fft_lines<W, E, G>;
     constexpr int N = shape::length;
+    if (!t.are_needed())
+        return;
     GPU_DYNAMIC_SHARED(bytes);
     fft_complex<W> *const shared = reinterpret_cast<fft_complex<W> *>(bytes);
     const int64_t number = t.first + blockIdx.y, i0 = number / t.across * t.down, j0 = number % t.across * t.right;

@@ -506,6 +506,67 @@ ON_EVERY_BACKEND(convolve, auto_of_gpus_takes_fft_wide)
     fl_device_close(device);
 }
 
+/* Calls of auto follow each other on two streams, and nothing waits for a verdict between them: kernels that are a
+ * product and kernels that are not take turns, and each call has the bits of the variant that its own kernel asks for.
+ */
+ON_EVERY_BACKEND(convolve, auto_of_gpus_by_turns)
+{
+    enum { EDGE = 512, TAPS = 63, CALLS = 4, STREAMS = 2 };
+    static const char *const variants[] = {"fft-wide", "separable"};
+    const size_t bytes = (size_t)EDGE * EDGE * sizeof(float);
+    fl_device *device = open_device(on->resource);
+    if (is_gpu(device) && !is_left_out(4)) {
+        struct matrix image = matrix_random(FL_F32, EDGE, EDGE, 1), got = matrix_create(FL_F32, EDGE, EDGE);
+        struct matrix kernels[] = {matrix_random(FL_F32, TAPS, TAPS, 2), matrix_random_rank_one(FL_F32, TAPS, TAPS, 3)};
+        struct matrix wanted[] = {matrix_create(FL_F32, EDGE, EDGE), matrix_create(FL_F32, EDGE, EDGE)};
+        fl_array *a = array_from(device, &image), *b[2], *out[STREAMS][CALLS];
+        fl_stream *streams[STREAMS];
+        for (int s = 0; s < STREAMS; s++) {
+            must(fl_stream_create(device, &streams[s]));
+            for (int c = 0; c < CALLS; c++)
+                must(fl_array_create(device, FL_F32, 2, image.shape, &out[s][c]));
+        }
+        for (int k = 0; k < 2; k++) {
+            struct expected expected = expected_convolve(&image, &kernels[k], FL_SAME);
+            b[k] = array_from(device, &kernels[k]);
+            must(fl_convolve(device, a, b[k], FL_SAME, out[0][0], &(fl_run){.variant = variants[k]}));
+            must(fl_array_to_host(out[0][0], wanted[k].data));
+            expect_near(&expected, &wanted[k], "%s: %s", on->resource, variants[k]);
+            expected_free(&expected);
+        }
+        for (int c = 0; c < CALLS; c++)
+            for (int s = 0; s < STREAMS; s++)
+                must(fl_convolve(device, a, b[(c + s) % 2], FL_SAME, out[s][c], &(fl_run){.stream = streams[s]}));
+        for (int s = 0; s < STREAMS; s++)
+            for (int c = 0; c < CALLS; c++) {
+                must(fl_array_read(out[s][c], got.data, streams[s]));
+                must(fl_stream_wait(streams[s]));
+                cr_expect(memcmp(got.data, wanted[(c + s) % 2].data, bytes) == 0,
+                          "%s: call %d of stream %d has other bits than %s", on->resource, c, s, variants[(c + s) % 2]);
+            }
+        for (int k = 0; k < 4; k++) {
+            fl_timing timing = {0};
+            const fl_run run = {.stream = streams[k / 2], .timing = &timing};
+            must(fl_convolve(device, a, b[k % 2], FL_SAME, out[0][0], &run));
+            cr_expect(strcmp(timing.variant, variants[k % 2]) == 0, "%s: auto took %s, not %s", on->resource,
+                      timing.variant, variants[k % 2]);
+        }
+        for (int s = 0; s < STREAMS; s++) {
+            for (int c = 0; c < CALLS; c++)
+                fl_array_free(out[s][c]);
+            fl_stream_free(streams[s]);
+        }
+        for (int k = 0; k < 2; k++) {
+            matrix_free(&kernels[k]);
+            matrix_free(&wanted[k]);
+        }
+        free_arrays(a, b[0], b[1]);
+        matrix_free(&image);
+        matrix_free(&got);
+    }
+    fl_device_close(device);
+}
+
 /* A second stream waits for an event of the first and goes on with its result. */
 ON_EVERY_BACKEND(convolve, second_stream_waits_for_the_first)
 {
