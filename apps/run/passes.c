@@ -233,20 +233,20 @@ static fl_status run_operation(const work *w, const fl_run *given)
 static fl_status call(void *user, const fl_run *run)
 {
     work *w = user;
-    fl_status status = run_operation(w, run);
+    fl_status got = run_operation(w, run);
 
-    if (run->timing && w->what.tuned && (status == FL_E_LIMIT || status == FL_E_UNSUPPORTED)) {
+    if (run->timing && w->what.tuned && (got == FL_E_LIMIT || got == FL_E_UNSUPPORTED || got == FL_E_UNAVAILABLE)) {
         note("the saved sweep's choice cannot run, auto does: %s", fl_last_error());
         w->what = (choice){.on = w->what.on};
-        status = run_operation(w, run);
+        got = run_operation(w, run);
     }
-    if (run->timing && status == FL_OK && w->exercise->kind->watched)
+    if (run->timing && got == FL_OK && w->exercise->kind->watched)
         w->exercise->kind->watched(w->exercise, w->what.on->device, &w->found.watched);
-    if (run->timing && w->what.optional && status != FL_OK) { /* its memory is for those that can run */
+    if (run->timing && w->what.optional && got != FL_OK) { /* its memory is for those that can run */
         must(fl_stream_wait(run->stream));
         release(w);
     }
-    return status;
+    return got;
 }
 
 /* A wrong count is the check's to find. */

@@ -11,13 +11,10 @@
  */
 #include "convolve_fft.hpp"
 
-#include "convolve_fft_own.hpp"
-#include "gpu/gpu_fft.h"
+#include "convolve_fft_library.hpp"
 
-#include <algorithm>
 #include <cfloat>
 #include <cstring>
-#include <new>
 
 namespace
 {
@@ -139,54 +136,6 @@ template <typename W>
 void plan_signal(void *device, const void *args, fl_launch *launch)
 {
     plan_tiles(device, image_of(static_cast<const fl_convolve1d_args *>(args)), true, sizeof(W), launch);
-}
-
-/* The plans of a stream, created again when the dtype that is transformed, or the tiles, change. */
-struct fft_plans {
-    fl_dtype dtype;
-    int64_t edge[2];
-    int count;
-    gpu_fft kernel, forward, inverse;
-};
-
-fl_status fft_failed(const fl_context *context, int error, const char *what)
-{
-    return context->host->error(gpu_fft::status(error), "fft: %s failed to %s: error %d", gpu_fft_library, what, error);
-}
-
-fl_status plans_for(const fl_context *context, fl_dtype dtype, const fft_cut &c, fft_plans **plans)
-{
-    hip_stream *stream = hip_stream_of(context);
-    const auto kept = static_cast<fft_plans *>(stream->fft.get());
-    *plans = kept;
-    if (kept && kept->dtype == dtype && kept->edge[0] == c.edge[0] && kept->edge[1] == c.edge[1] &&
-        kept->count == c.count)
-        return FL_OK;
-    const hip_device *device = hip_device_of(context);
-    HIP_SELECT(device);
-    if (kept) /* what is queued still uses the old plans' memory */
-        HIP_TRY(device->host, device->number, hipStreamSynchronize(stream->queue));
-    stream->fft.reset();
-    std::shared_ptr<fft_plans> made;
-    try {
-        made = std::make_shared<fft_plans>();
-    } catch (const std::bad_alloc &) {
-        return device->host->error(FL_E_MEMORY, "out of host memory for the plans of an FFT");
-    }
-    made->dtype = dtype;
-    std::copy_n(c.edge, 2, made->edge);
-    made->count = c.count;
-    const int rows = (int)c.edge[0], columns = (int)c.edge[1];
-    int error = made->kernel.plan(device->host, dtype, gpu_fft::forward, rows, columns, 1);
-    if (error == 0)
-        error = made->forward.plan(device->host, dtype, gpu_fft::forward, rows, columns, c.count);
-    if (error == 0)
-        error = made->inverse.plan(device->host, dtype, gpu_fft::inverse, rows, columns, c.count);
-    if (error != 0)
-        return fft_failed(context, error, "make a plan");
-    stream->fft = made;
-    *plans = made.get();
-    return FL_OK;
 }
 
 /* ------------------------------------------------------------------------------------------------------ runs ---- */
@@ -406,7 +355,8 @@ hip_fft_choice choose(const fl_convolve_args &args, const weighed (&all)[2], boo
         return choice;
     for (const weighed &w : all) {
         const bool exact = std::strcmp(w.fft->variant, "fft-wide") == 0; /* as exact as direct sums */
-        if (w.bound == INFINITY || (tolerance == 0 && !exact) || !gpu_fft::load(w.transformed, why, sizeof why))
+        if (w.bound == INFINITY || (tolerance == 0 && !exact) ||
+            (!own && !gpu_fft::load(w.transformed, why, sizeof why)))
             continue;
         choice.least = std::min(choice.least, w.bound);
         if ((tolerance == 0 || w.bound <= tolerance) && w.cost < least && !(choice.direct && sums < least_sums)) {
@@ -451,12 +401,6 @@ double bound(void *self, const void *args)
     return bound_of(c, transformed, wide, direct);
 }
 
-template <fl_dtype transformed>
-fl_status ready(void *, char *why, size_t size)
-{
-    return gpu_fft::load(transformed, why, size) ? FL_OK : library_status(why);
-}
-
 constexpr const char *summary = "FFTs of tiles; the error is relative to the largest sums of a tile",
                      *wide_summary = "the same in f64, and sums that are small against their tile again directly: as "
                                      "accurate as the others";
@@ -464,24 +408,30 @@ constexpr uint32_t f32 = 1u << FL_F32, f64 = 1u << FL_F64;
 
 const fl_row rows[] = {
     {FL_OP_CONVOLVE, "fft-wide", f32, wide_summary, plan_image<double>, run_image<float, double>, nullptr, false,
-     ready<FL_F64>, bound<false, FL_F64, true>},
-    {FL_OP_CONVOLVE, "fft", f32, summary, plan_image<float>, run_image<float, float>, nullptr, true, ready<FL_F32>,
+     nullptr, bound<false, FL_F64, true>},
+    {FL_OP_CONVOLVE, "fft", f32, summary, plan_image<float>, run_image<float, float>, nullptr, true, nullptr,
      bound<false, FL_F32, false>},
-    {FL_OP_CONVOLVE, "fft", f64, summary, plan_image<double>, run_image<double, double>, nullptr, true, ready<FL_F64>,
+    {FL_OP_CONVOLVE, "fft", f64, summary, plan_image<double>, run_image<double, double>, nullptr, true, nullptr,
      bound<false, FL_F64, false>},
     {FL_OP_CONVOLVE1D, "fft-wide", f32, wide_summary, plan_signal<double>, run_signal<float, double>, nullptr, false,
-     ready<FL_F64>, bound<true, FL_F64, true>},
-    {FL_OP_CONVOLVE1D, "fft", f32, summary, plan_signal<float>, run_signal<float, float>, nullptr, true, ready<FL_F32>,
+     nullptr, bound<true, FL_F64, true>},
+    {FL_OP_CONVOLVE1D, "fft", f32, summary, plan_signal<float>, run_signal<float, float>, nullptr, true, nullptr,
      bound<true, FL_F32, false>},
-    {FL_OP_CONVOLVE1D, "fft", f64, summary, plan_signal<double>, run_signal<double, double>, nullptr, true,
-     ready<FL_F64>, bound<true, FL_F64, false>},
+    {FL_OP_CONVOLVE1D, "fft", f64, summary, plan_signal<double>, run_signal<double, double>, nullptr, true, nullptr,
+     bound<true, FL_F64, false>},
 };
 
 } // namespace
 
 bool hip_fft_found(char *why, size_t size)
 {
-    return gpu_fft::found(FL_F32, why, size) && gpu_fft::found(FL_F64, why, size);
+    char cause[256];
+    for (const fl_dtype dtype : {FL_F32, FL_F64})
+        if (!gpu_fft::found(dtype, cause, sizeof cause)) {
+            explain_library(dtype, cause, why, size);
+            return false;
+        }
+    return true;
 }
 
 hip_rows hip_convolve_fft_rows()

@@ -10,8 +10,6 @@ namespace
 
 constexpr int64_t edges[] = {64, 256, 512};
 constexpr int64_t at_once = INT64_C(1) << 26; /* elements of the tiles that are transformed at once, at most */
-constexpr int64_t most_taps =
-    192; /* of a kernel in a dimension: more would leave tiles of these edges too few outputs */
 
 template <int E, int G>
 struct line_shape {
@@ -65,7 +63,7 @@ fft_cut hip_fft_own_cut(const fl_convolve_args &args)
 {
     fft_cut best = {}, c = {};
     c.own = true;
-    if (args.kernel.shape[0] > most_taps || args.kernel.shape[1] > most_taps)
+    if (args.kernel.shape[0] > hip_fft_own_taps || args.kernel.shape[1] > hip_fft_own_taps)
         return best;
     for (int64_t rows : edges)
         for (int64_t columns : edges)

@@ -10,6 +10,8 @@
 
 #include <cmath>
 
+constexpr int hip_fft_own_taps = 192; /* most rows, or columns, of a kernel: more leave tiles too few outputs */
+
 /* How an image is cut. */
 struct fft_cut {
     int64_t edge[2], step[2], tiles[2]; /* of a tile; its outputs; all tiles. edge 0: the kernel is too large */

@@ -67,7 +67,13 @@ class gpu_fft
             (void)destroy(handle);
     }
 
-    /* Returns whether the library exists, without loading it; else `why` says why not, and the fix. */
+    /* The variants that transform numbers of that dtype. */
+    static const char *variants(fl_dtype)
+    {
+        return "fft and fft-wide";
+    }
+
+    /* Returns whether the library exists, without loading it; else `why` is "(the reason); the fix". */
     static bool found(fl_dtype, char *why, size_t size)
     {
         char cause[160];
@@ -128,7 +134,7 @@ class gpu_fft
 
     static bool missing_text(const char *cause, char *why, size_t size)
     {
-        std::snprintf(why, size, "fft and fft-wide are unavailable (%.110s); %s", cause, gpu_fft_cure);
+        std::snprintf(why, size, "(%.110s); %s", cause, gpu_fft_cure);
         return false;
     }
 
@@ -161,9 +167,16 @@ class gpu_fft
         planner->leave();
     }
 
+    static const char *variants(fl_dtype dtype)
+    {
+        return dtype == FL_F32 ? "fft in f32" : "fft in f64 and fft-wide";
+    }
+
     static bool found(fl_dtype dtype, char *why, size_t size)
     {
-        return library_find(file(dtype)) || missing_text(dtype, "not found", why, size);
+        char cause[64];
+        std::snprintf(cause, sizeof cause, "%s not found", file(dtype));
+        return library_find(file(dtype)) || missing_text(dtype, cause, why, size);
     }
 
     static bool load(fl_dtype dtype, char *why, size_t size)
@@ -236,8 +249,7 @@ class gpu_fft
 
     static bool missing_text(fl_dtype dtype, const char *cause, char *why, size_t size)
     {
-        std::snprintf(why, size, "%s unavailable (%.120s), install %s",
-                      dtype == FL_F32 ? "fft in f32 is" : "fft in f64 and fft-wide are", cause,
+        std::snprintf(why, size, "(%.120s); install %s", cause,
                       dtype == FL_F32 ? "libfftw3-single3" : "libfftw3-double3");
         return false;
     }

@@ -180,7 +180,15 @@ done
 
 refused "no rocBLAS" 3 "librocblas.so.3 librocblas.so.0 not found" "${reconstruct[@]}" "${quick[@]}"
 refused "no rocSOLVER" 3 "librocsolver.so.0 not found" "${svd[@]}" "${quick[@]}"
-refused "no hipFFT" 3 "libhipfft.so.0 not found" "${fft[@]}" "${quick[@]}"
+needs="fft and fft-wide cannot run for signals and for kernels beyond 192x192 (libhipfft.so.0 not found); install hipFFT from the same ROCm, or set LD_LIBRARY_PATH; tiled needs no library"
+refused "no hipFFT" 3 "$needs" "${fft[@]}" "${quick[@]}"
+# Kernels of up to 192x192 have no need of it.
+for variant in fft fft-wide; do
+    ok "no hipFFT: $variant of a small kernel" convolve random:90x90 random:40x30 --dtype=f32 --variant=$variant "${quick[@]}"
+    refused "no hipFFT: $variant of a large kernel" 3 "$needs" convolve random:300x300 random:193x2 --dtype=f32 --variant=$variant "${quick[@]}"
+done
+ok "no hipFFT: auto with a tolerance" convolve random:1000x1000 random:32x32 --dtype=f64 --tolerance=1e-6 --check=sampled --json "${quick[@]}"
+check "auto takes fft" json "$work/out" 'all(r["variant"] == "fft" for r in d["results"])'
 another="needs libamdhip64.so.99, but this plugin has libamdhip64.so"
 with another refused "rocBLAS of another ROCm" 3 "librocblas.so.4 $another" "${reconstruct[@]}" "${quick[@]}"
 with another refused "rocSOLVER of another ROCm" 3 "librocsolver.so.0 $another" "${svd[@]}" "${quick[@]}"
