@@ -304,8 +304,10 @@ fl_status launch_rank(const fl_context *context, const matrix<const T> &kernel, 
         return hip_queue(context, kernel_function, dim3(1), dim3((unsigned)width, (unsigned)width),
                          rank_shared<T>(width), kernel, *f, columns_first, hip_stream_of(context)->report, needed);
     };
-    const bool small = std::max(kernel.rows, kernel.columns) <= 16 * rank_columns;
-    return small ? queue(rank_kernel<16, T>, 16) : queue(rank_kernel<32, T>, 32);
+    if constexpr (sizeof(T) == sizeof(float)) /* in f64 a thread of so many would not have enough registers */
+        if (std::max(kernel.rows, kernel.columns) > 64)
+            return queue(rank_kernel<32, T>, 32);
+    return queue(rank_kernel<16, T>, 16);
 }
 
 /* Both passes of `separable` through scratch memory, rows first, each a convolution by `tiled`, or by `tiled` at once

@@ -287,7 +287,9 @@ template <typename T>
 constexpr T unit_of_rounding = std::numeric_limits<T>::epsilon();
 
 /* Elements that a thread of rank_kernel loads at once, `width` rows or columns of the kernel apart. */
-constexpr int rank_rows = 2, rank_columns = 4;
+constexpr int rank_rows = 2;
+template <typename T>
+constexpr int rank_columns = 16 / sizeof(T);
 
 /* Shared memory of rank_kernel in a block of width x width: what each thread found, and the verdict. */
 template <typename T>
@@ -296,27 +298,30 @@ constexpr size_t rank_shared(int width)
     return (size_t)width * width * sizeof(candidate<T>) + sizeof(int);
 }
 
-/* Calls f(tap, p, q) for the thread's elements of the kernel. */
-template <int width, typename T, typename F>
-__device__ inline void each_tap(const matrix<const T> &kernel, F f)
-{
-    for (int64_t p = threadIdx.y; p < kernel.rows; p += width * rank_rows)
-        for (int64_t q = threadIdx.x; q < kernel.columns; q += width * rank_columns) {
-            T taps[rank_rows][rank_columns];
+/* Elements [p + width r, q + width c] of the kernel, where they exist. */
+template <typename T>
+struct rank_patch {
+    T taps[rank_rows][rank_columns<T>];
+
+    template <int width>
+    __device__ void load(const matrix<const T> &kernel, int64_t p, int64_t q)
+    {
+        each<width>(kernel, p, q, [&](int r, int c, int64_t row, int64_t column) {
+            taps[r][c] = kernel.data[row * kernel.stride + column];
+        });
+    }
+    /* Calls f(r, c, row, column) for each that exists. */
+    template <int width, typename F>
+    __device__ static void each(const matrix<const T> &kernel, int64_t p, int64_t q, F f)
+    {
+        GPU_UNROLL
+        for (int r = 0; r < rank_rows; r++)
             GPU_UNROLL
-            for (int r = 0; r < rank_rows; r++)
-                GPU_UNROLL
-            for (int c = 0; c < rank_columns; c++)
-                if (p + width * r < kernel.rows && q + width * c < kernel.columns)
-                    taps[r][c] = kernel.data[(p + width * r) * kernel.stride + q + width * c];
-            GPU_UNROLL
-            for (int r = 0; r < rank_rows; r++)
-                GPU_UNROLL
-            for (int c = 0; c < rank_columns; c++)
-                if (p + width * r < kernel.rows && q + width * c < kernel.columns)
-                    f(taps[r][c], p + width * r, q + width * c);
-        }
-}
+        for (int c = 0; c < rank_columns<T>; c++)
+            if (p + width * r < kernel.rows && q + width * c < kernel.columns)
+                f(r, c, p + width * r, q + width * c);
+    }
+};
 
 /* Cross approximation with full pivoting, of rank one (Bebendorf, "Approximation of boundary element matrices", Numer.
  * Math. 86, 2000): row and column of the largest element; the kernel is of rank one if each element is their product to
@@ -330,36 +335,54 @@ __global__ __launch_bounds__(width *width) void rank_kernel(matrix<const T> kern
     GPU_DYNAMIC_SHARED(bytes);
     candidate<T> *found = reinterpret_cast<candidate<T> *>(bytes);
     int *fits = reinterpret_cast<int *>(found + width * width);
-    const int x = threadIdx.x, y = threadIdx.y;
+    const int x = threadIdx.x, y = threadIdx.y, thread = y * width + x;
+    rank_patch<T> patch = {};
     candidate<T> best = {-1, 0, 0};
-    each_tap<width>(kernel, [&](T tap, int64_t p, int64_t q) { best = larger(best, {std::fabs(tap), p, q}); });
-    found[y * width + x] = best;
+    for (int64_t p = y; p < kernel.rows; p += width * rank_rows)
+        for (int64_t q = x; q < kernel.columns; q += width * rank_columns<T>) {
+            patch.template load<width>(kernel, p, q);
+            patch.template each<width>(kernel, p, q, [&](int r, int c, int64_t row, int64_t column) {
+                best = larger(best, {std::fabs(patch.taps[r][c]), row, column});
+            });
+        }
+    found[thread] = best;
     *fits = 1;
     __syncthreads();
-    if (y == 0) {
-        for (int other = 1; other < width; other++)
-            best = larger(best, found[other * width + x]);
-        found[x] = best;
+    for (int half = width * width / 2; half > 0; half /= 2) {
+        if (thread < half)
+            found[thread] = larger(found[thread], found[thread + half]);
+        __syncthreads();
     }
-    __syncthreads();
     best = found[0];
-    for (int other = 1; other < width; other++)
-        best = larger(best, found[other]);
 
     const T *pivot_row = kernel.data + best.row * kernel.stride, *pivot_column = kernel.data + best.column;
     const T largest = pivot_row[best.column], column_unit = columns_first ? 1 : largest,
             row_unit = largest / column_unit;
     const T tolerance = least<int64_t>(16, kernel.rows * kernel.columns) * unit_of_rounding<T>;
-    const int thread = y * width + x;
-    for (int64_t p = thread; p < kernel.rows; p += width * width)
-        f.column[p] = pivot_column[p * kernel.stride] / column_unit;
-    for (int64_t q = thread; q < kernel.columns; q += width * width)
-        f.row[q] = pivot_row[q] / row_unit;
-    __syncthreads();
-    each_tap<width>(kernel, [&](T tap, int64_t p, int64_t q) {
-        if (!(std::fabs(std::fma(-f.column[p], f.row[q], tap)) <= tolerance * std::fabs(tap)))
-            *fits = 0; /* NaN never fits; a kernel of zeros gives NaN */
-    });
+    for (int64_t p = y; p < kernel.rows; p += width * rank_rows)
+        for (int64_t q = x; q < kernel.columns; q += width * rank_columns<T>) {
+            T in_column[rank_rows] = {}, in_row[rank_columns<T>] = {};
+            patch.template load<width>(kernel, p, q);
+            GPU_UNROLL
+            for (int r = 0; r < rank_rows; r++)
+                if (p + width * r < kernel.rows) {
+                    in_column[r] = pivot_column[(p + width * r) * kernel.stride] / column_unit;
+                    if (q == 0)
+                        f.column[p + width * r] = in_column[r];
+                }
+            GPU_UNROLL
+            for (int c = 0; c < rank_columns<T>; c++)
+                if (q + width * c < kernel.columns) {
+                    in_row[c] = pivot_row[q + width * c] / row_unit;
+                    if (p == 0)
+                        f.row[q + width * c] = in_row[c];
+                }
+            patch.template each<width>(kernel, p, q, [&](int r, int c, int64_t, int64_t) {
+                const T tap = patch.taps[r][c];
+                if (!(std::fabs(std::fma(-in_column[r], in_row[c], tap)) <= tolerance * std::fabs(tap)))
+                    *fits = 0; /* NaN never fits; a kernel of zeros gives NaN */
+            });
+        }
     __syncthreads();
     if (x == 0 && y == 0) {
         *f.rank_one = *fits;
