@@ -86,7 +86,8 @@ fft_cut cut_of(const fl_convolve_args &args, bool signal)
 fft_cut cut_for(const hip_device *device, const fl_convolve_args &args, bool signal)
 {
     fft_cut c = cut_of(args, signal);
-    c.count = (int)hip_grid(device, 1, c.count, 1);
+    const int others = c.own ? 1 : 0; /* the kernel's tile */
+    c.count = (int)hip_grid(device, 1, c.count + others, 1) - others;
     return c;
 }
 
@@ -169,10 +170,10 @@ fft_own_work<T, W> own_work(const fft_work<T, W> &work, int64_t first, const fft
     return {work.c,
             work.tiles_from(work.tiles, first),
             (int)least<int64_t>(work.tiling.count, work.tiling.tiles[0] * work.tiling.tiles[1] - first),
+            work.tiling.count,
             work.chunks,
             work.spectrum,
             work.kernel_norms,
-            work.tile_norms,
             work.limits,
             accuracy,
             work.found};
@@ -187,7 +188,8 @@ fl_status take_memory(const fl_context *context, fft_work<T, W> *work)
     void *spectrum, *tiles, *norm, *limit = nullptr;
     fl_status status = context->host->scratch(context, tile, &spectrum);
     if (status == FL_OK)
-        status = context->host->scratch(context, tile * (size_t)work->tiling.count, &tiles);
+        status =
+            context->host->scratch(context, tile * (size_t)(work->tiling.count + (work->tiling.own ? 1 : 0)), &tiles);
     if (status == FL_OK)
         status = context->host->scratch(context, norms * (size_t)(work->tiling.count + 1), &norm);
     if (status == FL_OK && work->tiling.own)
@@ -206,7 +208,7 @@ template <typename T, typename W>
 fl_status transform_kernel(const fl_context *context, const fft_work<T, W> &work)
 {
     if (work.tiling.own)
-        return hip_fft_own_kernel(context, own_work(work, 0, {}));
+        return hip_fft_own_start(context, own_work(work, 0, {}));
     const dim3 grid = grid_for(hip_device_of(context), work.tiling, work.tiling.edge[0] * work.tiling.edge[1]);
     const fl_status status =
         hip_queue(context, load_tiles_kernel<T, W>, dim3(grid.x), dim3(fft_threads), norms_shared,

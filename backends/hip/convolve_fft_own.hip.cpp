@@ -16,16 +16,20 @@ struct line_shape {
     static constexpr int numbers = E, threads = G; /* of a thread; of a line */
 };
 
-/* Calls f with the shape of lines of that length, one of `edges`. */
-template <typename F>
+/* Calls f with the shape of lines of that length, one of `edges`; of 512 numbers: `Longest`. */
+template <typename Longest = line_shape<32, 16>, typename F>
 auto with_line(int64_t length, F f)
 {
     if (length == 64)
         return f(line_shape<8, 8>());
     if (length == 256)
         return f(line_shape<16, 16>());
-    return f(line_shape<32, 16>());
+    return f(Longest());
 }
+
+/* For the kernel that stores: a thread has few numbers of type double, because it needs registers for other things. */
+template <typename W>
+using longest_stored = std::conditional_t<sizeof(W) == sizeof(double), line_shape<8, 64>, line_shape<32, 16>>;
 
 /* Queues a kernel with a block for each group of lines of each tile. `across`: lines of a tile. */
 template <typename Shape, typename... Parameters, typename... Arguments>
@@ -40,19 +44,20 @@ template <typename W>
 fft_own_launch rows_launch(const fft_cut &cut)
 {
     return with_line(cut.edge[1], [&](auto line) {
-        using shape = fft_lines<W, decltype(line)::numbers, decltype(line)::threads>;
+        using shape = fft_row_lines<W, decltype(line)::numbers, decltype(line)::threads>;
         return fft_own_launch{shape::threads, (int)(cut.edge[0] / 2 / shape::lines), shape::shared};
     });
 }
 
+/* The rows of `count` tiles, of which number `last` is of the kernel. */
 template <typename T, typename W>
-fl_status queue_rows(const fl_context *context, const fft_tiles<W> &tiles, int count, const matrix<const T> &from,
-                     int64_t top, int64_t left, fft_norms *norms)
+fl_status queue_rows(const fl_context *context, const fft_own_work<T, W> &work, int count, int last)
 {
+    const fft_tiles<W> &tiles = work.tiles;
     return with_line(tiles.width, [&](auto line) {
         constexpr int E = decltype(line)::numbers, G = decltype(line)::threads;
-        return queue_lines<fft_lines<W, E, G>>(context, tiles.height / 2, count, fft_rows_kernel<T, W, E, G>, tiles,
-                                               from, top, left, norms);
+        return queue_lines<fft_row_lines<W, E, G>>(context, tiles.height / 2, count, fft_rows_kernel<T, W, E, G>, tiles,
+                                                   work.c, last, work.norms);
     });
 }
 
@@ -81,14 +86,13 @@ fft_own_launch hip_fft_own_rows(const fft_cut &cut, bool wide)
 }
 
 template <typename T, typename W>
-fl_status hip_fft_own_kernel(const fl_context *context, const fft_own_work<T, W> &work)
+fl_status hip_fft_own_start(const fl_context *context, const fft_own_work<T, W> &work)
 {
-    fft_tiles<W> tile = work.tiles;
-    tile.first = 0;
-    const fl_status status =
-        queue_rows<T, W>(context, tile, 1, work.c.kernel, INT64_C(0), INT64_C(0), work.kernel_norms);
+    const fl_status status = queue_rows(context, work, work.most + 1, work.most);
     if (status != FL_OK)
         return status;
+    fft_tiles<W> tile = work.tiles;
+    tile.data += work.most * tile.height * tile.width;
     return with_line(tile.height, [&](auto line) {
         constexpr int E = decltype(line)::numbers, G = decltype(line)::threads;
         return queue_lines<fft_lines<W, E, G>>(context, tile.width / 2, 1, fft_spectrum_kernel<W, E, G>, tile,
@@ -100,30 +104,28 @@ template <typename T, typename W>
 fl_status hip_fft_own_tiles(const fl_context *context, const fft_own_work<T, W> &work)
 {
     const fft_tiles<W> &tiles = work.tiles;
-    fl_status status =
-        queue_rows<T, W>(context, tiles, work.count, work.c.image, work.c.top, work.c.left, work.tile_norms);
+    const fft_norms *const norms = work.norms, *const of_kernel = norms + (int64_t)work.most * work.chunks;
+    fl_status status = tiles.first == 0 ? FL_OK : queue_rows(context, work, work.count, -1);
     if (status == FL_OK)
         status = with_line(tiles.height, [&](auto line) {
             constexpr int E = decltype(line)::numbers, G = decltype(line)::threads;
             return queue_lines<fft_lines<W, E, G>>(context, tiles.width / 2, work.count, fft_columns_kernel<T, W, E, G>,
                                                    tiles, reinterpret_cast<const fft_complex<W> *>(work.spectrum),
-                                                   static_cast<const fft_norms *>(work.tile_norms),
-                                                   static_cast<const fft_norms *>(work.kernel_norms), work.chunks,
-                                                   work.accuracy, work.limits);
+                                                   norms, of_kernel, work.chunks, work.accuracy, work.limits);
         });
     if (status == FL_OK)
-        status = with_line(tiles.width, [&](auto line) {
+        status = with_line<longest_stored<W>>(tiles.width, [&](auto line) {
             constexpr int E = decltype(line)::numbers, G = decltype(line)::threads;
-            return queue_lines<fft_lines<W, E, G>>(context, tiles.height / 2, work.count, fft_store_kernel<T, W, E, G>,
-                                                   tiles, work.c, static_cast<const fft_limit *>(work.limits),
-                                                   work.accuracy, work.found);
+            return queue_lines<fft_row_lines<W, E, G>>(
+                context, tiles.height / 2, work.count, fft_store_kernel<T, W, E, G>, tiles, work.c,
+                static_cast<const fft_limit *>(work.limits), work.accuracy, work.found);
         });
     return status;
 }
 
-template fl_status hip_fft_own_kernel(const fl_context *, const fft_own_work<float, float> &);
-template fl_status hip_fft_own_kernel(const fl_context *, const fft_own_work<float, double> &);
-template fl_status hip_fft_own_kernel(const fl_context *, const fft_own_work<double, double> &);
+template fl_status hip_fft_own_start(const fl_context *, const fft_own_work<float, float> &);
+template fl_status hip_fft_own_start(const fl_context *, const fft_own_work<float, double> &);
+template fl_status hip_fft_own_start(const fl_context *, const fft_own_work<double, double> &);
 template fl_status hip_fft_own_tiles(const fl_context *, const fft_own_work<float, float> &);
 template fl_status hip_fft_own_tiles(const fl_context *, const fft_own_work<float, double> &);
 template fl_status hip_fft_own_tiles(const fl_context *, const fft_own_work<double, double> &);

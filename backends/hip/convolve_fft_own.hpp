@@ -54,25 +54,25 @@ struct fft_own_launch {
 };
 fft_own_launch hip_fft_own_rows(const fft_cut &cut, bool wide);
 
-/* Each tile and the spectrum have room for height x width numbers of type W; the kernel and each tile have `chunks`
- * norms, as many as hip_fft_own_rows has blocks, and each tile has a limit. */
+/* The spectrum and each tile have room for height x width numbers of type W. One tile more than are transformed at once
+ * is of the kernel. Each has `chunks` norms, as many as hip_fft_own_rows has blocks; each but that one has a limit. */
 template <typename T, typename W>
 struct fft_own_work {
     convolution<T> c;
-    fft_tiles<W> tiles; /* from number tiles.first on; those past the last tile have no outputs */
-    int count, chunks;
+    fft_tiles<W> tiles;      /* from number tiles.first on; those past the last tile have no outputs */
+    int count, most, chunks; /* tiles; those at once */
     W *spectrum;
-    fft_norms *kernel_norms, *tile_norms;
+    fft_norms *norms;
     fft_limit *limits;
     fft_accuracy accuracy;
     fft_found found;
 };
 
-/* Queues the kernel's transform, which uses the first tile's memory. */
+/* Queues the first step of the first tiles, and with it the kernel's transform. */
 template <typename T, typename W>
-fl_status hip_fft_own_kernel(const fl_context *context, const fft_own_work<T, W> &work);
+fl_status hip_fft_own_start(const fl_context *context, const fft_own_work<T, W> &work);
 
-/* Queues the convolution of `count` tiles. */
+/* Queues the convolution of `count` tiles, after hip_fft_own_start. */
 template <typename T, typename W>
 fl_status hip_fft_own_tiles(const fl_context *context, const fft_own_work<T, W> &work);
 

@@ -168,6 +168,25 @@ __device__ inline void fft_registers(fft_complex<W> *v)
 
 /* ----------------------------------------------------------------------------------------------------- lines ---- */
 
+/* The same for lines with more threads than numbers of each, at k1 G + t. */
+template <bool inverse, int shift, typename W, int E, int G>
+__host__ __device__ constexpr fft_table<W, E * G> make_fft_step_table()
+{
+    const fft_table<W, E *G> by_t = make_fft_table<inverse, shift, W, E, G>();
+    fft_table<W, E *G> table = {};
+    for (int t = 0; t < G; t++)
+        for (int k = 0; k < E; k++)
+            table.root[k * G + t] = by_t.root[t * E + k];
+    return table;
+}
+
+template <bool inverse, int shift, typename W, int E, int G>
+__device__ inline const fft_complex<W> *fft_step_roots()
+{
+    static constexpr fft_table<W, E *G> table = make_fft_step_table<inverse, shift, W, E, G>();
+    return table.root;
+}
+
 /* Where in shared memory the numbers z[t, k1] of a line are. They are written in the order of k1 by all t at once, and
  * read in the order of t by all k1 at once. */
 template <int E, int G>
@@ -181,6 +200,10 @@ struct fft_row_place { /* a line's threads are neighbours: what they access at o
     __device__ int by_t(int h, int t) const /* k1 = thread + G h */
     {
         return h * G * G + t * G + (t ^ thread);
+    }
+    __device__ int at(int k1, int t) const /* of lines with more threads than numbers of each */
+    {
+        return k1 * G + (t ^ k1);
     }
 };
 
@@ -196,12 +219,86 @@ struct fft_column_place { /* neighbours are threads of different lines */
     {
         return ((thread + G * h) * G + t) * lines + line;
     }
+    __device__ int at(int k1, int t) const
+    {
+        return (k1 * G + t) * lines + line;
+    }
 };
+
+/* fft_line of E E E numbers by E E threads, each of which holds few: more of them fit. With t = t0 + E t1 and
+ * k = k1 + E k2 + E E k3 the sum over t is taken over t1, by the thread k1 + E t0, and then over t0, by k1 + E k2. Each
+ * writes where it has read, so that a single barrier is between two steps. */
+template <int E, int shift, typename W, typename Place>
+__device__ inline void fft_line_in_three(fft_complex<W> *v, fft_complex<W> *shared, const Place &place)
+{
+    constexpr int G = E * E;
+    const fft_complex<W> *const roots = fft_step_roots<false, shift, W, E, G>() + place.thread;
+    const int low = place.thread % E, high = place.thread / E;
+    if constexpr (shift != 0)
+        fft_turn_halves<false, E>(v, std::make_integer_sequence<int, E>());
+    fft_registers<false, E>(v);
+    GPU_UNROLL
+    for (int k = 0; k < E; k++)
+        shared[place.at(k, place.thread)] = k == 0 && shift == 0 ? v[0] : v[k] * roots[k * G];
+    __syncthreads();
+    GPU_UNROLL
+    for (int t1 = 0; t1 < E; t1++)
+        v[t1] = shared[place.at(low, high + E * t1)];
+    fft_registers<false, E>(v);
+    const fft_complex<W> *const second = fft_step_roots<false, 0, W, E, E>() + high;
+    GPU_UNROLL
+    for (int k2 = 0; k2 < E; k2++)
+        shared[place.at(low, high + E * k2)] = k2 == 0 ? v[0] : v[k2] * second[k2 * E];
+    __syncthreads();
+    GPU_UNROLL
+    for (int t0 = 0; t0 < E; t0++)
+        v[t0] = shared[place.at(low, t0 + E * high)];
+    fft_registers<false, E>(v);
+}
+
+/* The inverse, times E E E, which first writes what fft_line_in_three read last. */
+template <int E, int shift, typename W, typename Place>
+__device__ inline void fft_line_back_in_three(fft_complex<W> *v, fft_complex<W> *shared, const Place &place)
+{
+    constexpr int G = E * E;
+    const int low = place.thread % E, high = place.thread / E;
+    fft_registers<true, E>(v);
+    GPU_UNROLL
+    for (int t0 = 0; t0 < E; t0++)
+        shared[place.at(low, t0 + E * high)] = v[t0];
+    __syncthreads();
+    const fft_complex<W> *const second = fft_step_roots<true, 0, W, E, E>() + high;
+    GPU_UNROLL
+    for (int k2 = 0; k2 < E; k2++) {
+        v[k2] = shared[place.at(low, high + E * k2)];
+        v[k2] = k2 == 0 ? v[0] : v[k2] * second[k2 * E];
+    }
+    fft_registers<true, E>(v);
+    GPU_UNROLL
+    for (int t1 = 0; t1 < E; t1++)
+        shared[place.at(low, high + E * t1)] = v[t1];
+    __syncthreads();
+    const fft_complex<W> *const roots = fft_step_roots<true, shift, W, E, G>() + place.thread;
+    GPU_UNROLL
+    for (int k = 0; k < E; k++) {
+        v[k] = shared[place.at(k, place.thread)];
+        v[k] = k == 0 && shift == 0 ? v[0] : v[k] * roots[k * G];
+    }
+    fft_registers<true, E>(v);
+    fft_forget<E>(v);
+    if constexpr (shift != 0)
+        fft_turn_halves<true, E>(v, std::make_integer_sequence<int, E>());
+}
 
 /* Transforms a line whose thread `place.thread` calls this with its E numbers; all threads of the block call it. */
 template <int E, int G, int shift, typename W, typename Place>
 __device__ inline void fft_line(fft_complex<W> *v, fft_complex<W> *shared, const Place &place)
 {
+    if constexpr (G > E) {
+        static_assert(G == E * E, "three steps of E");
+        fft_line_in_three<E, shift>(v, shared, place);
+        return;
+    }
     const fft_complex<W> *roots = fft_roots<false, shift, W, E, G>() + place.thread;
     if constexpr (shift != 0)
         fft_turn_halves<false, E>(v, std::make_integer_sequence<int, E>());
@@ -231,6 +328,10 @@ __device__ inline void fft_line(fft_complex<W> *v, fft_complex<W> *shared, const
 template <int E, int G, int shift, typename W, typename Place>
 __device__ inline void fft_line_back(fft_complex<W> *v, fft_complex<W> *shared, const Place &place)
 {
+    if constexpr (G > E) {
+        fft_line_back_in_three<E, shift>(v, shared, place);
+        return;
+    }
     const fft_complex<W> *roots = fft_roots<true, shift, W, E, G>() + place.thread;
     GPU_UNROLL
     for (int h = 0; h < E / G; h++) {

@@ -17,26 +17,38 @@
 
 /* How lines of E G numbers, each transformed by G threads, are grouped in blocks: in at most 64 KiB, which every GPU
  * has. */
-template <typename W, int E, int G>
+template <typename W, int E, int G, int bytes = 65536>
 struct fft_lines {
     static constexpr int length = E * G;
-    static constexpr int fitting = 65536 / (length * (int)sizeof(fft_complex<W>));
+    static constexpr int fitting = bytes / (length * (int)sizeof(fft_complex<W>));
     static constexpr int lines = fitting < 16 ? fitting : 16, threads = lines * G;
     static constexpr size_t shared = (size_t)lines * length * sizeof(fft_complex<W>);
-    /* Blocks that should fit into the 65536 registers of a multiprocessor: some load while others compute. Columns of
-     * 512 do better with fewer blocks and nothing spilled. */
+    /* Blocks that should fit into the 65536 registers of a multiprocessor: some load while others compute. Columns by
+     * 32 numbers of each thread do better with fewer blocks and nothing spilled. */
     static constexpr int numbers = 2 * E * (int)(sizeof(W) / sizeof(float));
-    static constexpr int others = numbers < 64 ? 48 : numbers < 128 ? 64 : 40;
+    static constexpr int others = G > E || numbers < 64 ? 48 : numbers < 128 ? 64 : 40;
     static constexpr int resident = 65536 / (threads * (numbers + others)), resident_columns = E < 32 ? resident : 1;
 
     static_assert(threads * (sizeof(fft_norms) + sizeof(unsigned)) + sizeof(unsigned) <= shared,
                   "what repaired_together needs fits");
 };
 
+/* The blocks of the kernels that take rows: smaller ones, because what a row loads lies together anyway. */
+template <typename W, int E, int G>
+using fft_row_lines = fft_lines<W, E, G, 4096 * (int)sizeof(W)>;
+
 /* What is known of a tile before its sums are stored. */
 struct fft_limit {
     double from, error; /* least_accurate and error_of */
 };
+
+/* A tile's numbers lie in groups of 8 columns, one group after the other, each row by row: so a block of columns, and
+ * one of rows, loads and stores what lies together. Returns where column k of row y is, of `half` rows. */
+constexpr int fft_group = 8;
+__device__ inline int fft_spot(int k, int y, int half)
+{
+    return ((int)((unsigned)k / fft_group) * half + y) * fft_group + k % fft_group;
+}
 
 template <typename W>
 __device__ inline fft_complex<W> *complex_tile(const fft_tiles<W> &t)
@@ -44,23 +56,26 @@ __device__ inline fft_complex<W> *complex_tile(const fft_tiles<W> &t)
     return reinterpret_cast<fft_complex<W> *>(t.data) + blockIdx.y * (t.height / 2) * t.width;
 }
 
-/* The rows of each tile (load_tiles_kernel says of what). A block stores the norms of its rows. */
+/* The rows of each tile (load_tiles_kernel says of what). A block stores the norms of its rows. Tile `last` of those at
+ * once is of the convolution kernel. */
 template <typename T, typename W, int E, int G>
-__global__ GPU_LAUNCH_BOUNDS((fft_lines<W, E, G>::threads),
-                             (fft_lines<W, E, G>::resident)) void fft_rows_kernel(fft_tiles<W> t, matrix<const T> from,
-                                                                                  int64_t top, int64_t left,
-                                                                                  fft_norms *norms)
+__global__ GPU_LAUNCH_BOUNDS((fft_row_lines<W, E, G>::threads),
+                             (fft_row_lines<W, E, G>::resident)) void fft_rows_kernel(fft_tiles<W> t, convolution<T> c,
+                                                                                      int last, fft_norms *norms)
 {
-    using shape = fft_lines<W, E, G>;
+    using shape = fft_row_lines<W, E, G>;
     constexpr int N = shape::length;
+    static_assert(G % fft_group == 0, "a thread's numbers are of the same column of their groups");
     if (!t.are_needed())
         return;
     GPU_DYNAMIC_SHARED(bytes);
     fft_complex<W> *const shared = reinterpret_cast<fft_complex<W> *>(bytes);
     const int thread = (int)threadIdx.x % G, line = (int)threadIdx.x / G, half = (int)t.height / 2;
     const int row = (int)blockIdx.x * shape::lines + line;
-    const int64_t number = t.first + blockIdx.y, y0 = number / t.across * t.down + top,
-                  x0 = number % t.across * t.right + left;
+    const bool of_kernel = (int)blockIdx.y == last;
+    const matrix<const T> from = of_kernel ? c.kernel : c.image;
+    const int64_t number = t.first + blockIdx.y, y0 = of_kernel ? 0 : number / t.across * t.down + c.top,
+                  x0 = of_kernel ? 0 : number % t.across * t.right + c.left;
     const int first = x0 < 0 ? (int)least<int64_t>(-x0, N) : 0;
     const int inside = x0 < from.columns ? (int)least<int64_t>(from.columns - x0, N) - first : 0;
     const unsigned upper = y0 + row >= 0 && y0 + row < from.rows && inside > 0 ? (unsigned)inside : 0;
@@ -85,36 +100,36 @@ __global__ GPU_LAUNCH_BOUNDS((fft_lines<W, E, G>::threads),
     gpu_forget(own.sum);
     fft_forget<E>(v);
     fft_line<E, G, 1>(v, shared + line * N, fft_row_place<E, G>{thread});
-    fft_complex<W> *const to = complex_tile(t) + (int64_t)row * N + thread;
+    fft_complex<W> *const to = complex_tile(t) + fft_spot(thread, row, half);
     GPU_UNROLL
     for (int m = 0; m < E; m++)
-        to[G * m] = v[m];
+        to[G * half * m] = v[m];
     __syncthreads();
     const fft_norms all = block_norms<shape::threads>(own, reinterpret_cast<fft_norms *>(bytes));
     if (threadIdx.x == 0)
         norms[blockIdx.y * gridDim.x + blockIdx.x] = all;
 }
 
-/* The norms that the blocks of fft_rows_kernel stored, added in their order. */
-__device__ inline fft_norms sum_of_norms(const fft_norms *norms, int count)
+/* The norms that the blocks of fft_rows_kernel stored, added up by the block's threads in an order that depends on
+ * nothing else. */
+template <int threads>
+__device__ inline fft_norms sum_of_norms(const fft_norms *norms, int count, fft_norms *shared)
 {
-    fft_norms all = {};
-    GPU_NO_UNROLL
-    for (int i = 0; i < count; i++) {
-        all.squares += norms[i].squares;
-        all.sum += norms[i].sum;
+    fft_norms own = {};
+    for (int i = (int)threadIdx.x; i < count; i += threads) {
+        own.squares += norms[i].squares;
+        own.sum += norms[i].sum;
     }
-    return all;
+    return block_norms<threads>(own, shared);
 }
 
 /* A column's numbers, top half and bottom half, twice each, from its numbers k and those of k's partners. */
 template <int E, int G, typename W>
-__device__ inline void load_column(fft_complex<W> *v, const fft_complex<W> *column, const fft_complex<W> *partner,
-                                   int64_t pitch)
+__device__ inline void load_column(fft_complex<W> *v, const fft_complex<W> *column, const fft_complex<W> *partner)
 {
     GPU_UNROLL
     for (int j = 0; j < E / 2; j++) {
-        const fft_complex<W> a = column[G * j * pitch], b = partner[G * j * pitch];
+        const fft_complex<W> a = column[fft_group * G * j], b = partner[fft_group * G * j];
         v[j] = {a.re + b.re, a.im - b.im};
         v[j + E / 2] = {a.im + b.im, b.re - a.re};
     }
@@ -133,10 +148,10 @@ __global__ GPU_LAUNCH_BOUNDS((fft_lines<W, E, G>::threads),
     GPU_DYNAMIC_SHARED(bytes);
     fft_complex<W> *const shared = reinterpret_cast<fft_complex<W> *>(bytes);
     const int line = (int)threadIdx.x % shape::lines, thread = (int)threadIdx.x / shape::lines;
-    const int64_t k = (int64_t)blockIdx.x * shape::lines + line;
-    const fft_complex<W> *const row = complex_tile(t) + thread * t.width;
+    const int k = (int)blockIdx.x * shape::lines + line, half = (int)t.height / 2;
+    const fft_complex<W> *const tile = complex_tile(t);
     fft_complex<W> v[E];
-    load_column<E, G>(v, row + k, row + t.width - 1 - k, t.width);
+    load_column<E, G>(v, tile + fft_spot(k, thread, half), tile + fft_spot((int)t.width - 1 - k, thread, half));
     fft_line<E, G, 0>(v, shared, fft_column_place<E, G, shape::lines>{thread, line});
     const W scale = 1 / (4 * (W)t.height * (W)t.width); /* a power of two: exact */
     fft_complex<W> *const to = spectrum + (int64_t)blockIdx.x * E * shape::threads + threadIdx.x;
@@ -158,18 +173,20 @@ __global__
         return;
     GPU_DYNAMIC_SHARED(bytes);
     fft_complex<W> *const shared = reinterpret_cast<fft_complex<W> *>(bytes);
-    if (blockIdx.x == 0 && threadIdx.x == 0) {
-        const fft_norms tile = sum_of_norms(tile_norms + (int64_t)blockIdx.y * chunks, chunks);
-        const fft_norms kernel = sum_of_norms(kernel_norms, chunks);
-        limits[blockIdx.y] = {least_accurate<T, W>(tile, kernel, accuracy), error_of<W>(tile, kernel, accuracy)};
+    if (blockIdx.x == 0) {
+        fft_norms *const parts = reinterpret_cast<fft_norms *>(bytes);
+        const fft_norms tile = sum_of_norms<shape::threads>(tile_norms + (int64_t)blockIdx.y * chunks, chunks, parts);
+        const fft_norms kernel = sum_of_norms<shape::threads>(kernel_norms, chunks, parts);
+        if (threadIdx.x == 0)
+            limits[blockIdx.y] = {least_accurate<T, W>(tile, kernel, accuracy), error_of<W>(tile, kernel, accuracy)};
     }
     const int line = (int)threadIdx.x % shape::lines, thread = (int)threadIdx.x / shape::lines;
-    const int64_t k = (int64_t)blockIdx.x * shape::lines + line;
-    fft_complex<W> *const column = complex_tile(t) + thread * t.width + k, *const partner =
-                                                                               column + t.width - 1 - 2 * k;
+    const int k = (int)blockIdx.x * shape::lines + line, half = (int)t.height / 2;
+    fft_complex<W> *const tile = complex_tile(t), *const column = tile + fft_spot(k, thread, half),
+                          *const partner = tile + fft_spot((int)t.width - 1 - k, thread, half);
     const fft_column_place<E, G, shape::lines> place = {thread, line};
     fft_complex<W> v[E];
-    load_column<E, G>(v, column, partner, t.width);
+    load_column<E, G>(v, column, partner);
     fft_line<E, G, 0>(v, shared, place);
     const fft_complex<W> *const with = spectrum + (int64_t)blockIdx.x * E * shape::threads + threadIdx.x;
     GPU_UNROLL
@@ -179,8 +196,8 @@ __global__
     GPU_UNROLL
     for (int j = 0; j < E / 2; j++) {
         const fft_complex<W> a = v[j], b = v[j + E / 2];
-        column[G * j * t.width] = {a.re - b.im, a.im + b.re};
-        partner[G * j * t.width] = {a.re + b.im, b.re - a.im};
+        column[fft_group * G * j] = {a.re - b.im, a.im + b.re};
+        partner[fft_group * G * j] = {a.re + b.im, b.re - a.im};
     }
 }
 
@@ -230,10 +247,13 @@ __device__ inline bool repaired_together(const convolution<T> &c, int64_t i0, in
 
 /* The rows back, and the tile's outputs as store_tiles_kernel stores them. */
 template <typename T, typename W, int E, int G>
-__global__ GPU_LAUNCH_BOUNDS((fft_lines<W, E, G>::threads), (fft_lines<W, E, G>::resident)) void fft_store_kernel(
-    fft_tiles<W> t, convolution<T> c, const fft_limit *limits, fft_accuracy accuracy, fft_found found)
+__global__ GPU_LAUNCH_BOUNDS((fft_row_lines<W, E, G>::threads),
+                             (fft_row_lines<W, E, G>::resident)) void fft_store_kernel(fft_tiles<W> t, convolution<T> c,
+                                                                                       const fft_limit *limits,
+                                                                                       fft_accuracy accuracy,
+                                                                                       fft_found found)
 {
-    using shape = fft_lines<W, E, G>;
+    using shape = fft_row_lines<W, E, G>;
     constexpr int N = shape::length;
     if (!t.are_needed())
         return;
@@ -245,11 +265,11 @@ __global__ GPU_LAUNCH_BOUNDS((fft_lines<W, E, G>::threads), (fft_lines<W, E, G>:
         return;
     const int thread = (int)threadIdx.x % G, line = (int)threadIdx.x / G, half = (int)t.height / 2;
     const int row = (int)blockIdx.x * shape::lines + line;
-    const fft_complex<W> *const from = complex_tile(t) + (int64_t)row * N + thread;
+    const fft_complex<W> *const from = complex_tile(t) + fft_spot(thread, row, half);
     fft_complex<W> v[E];
     GPU_UNROLL
     for (int m = 0; m < E; m++)
-        v[m] = from[G * m];
+        v[m] = from[G * half * m];
     fft_line_back<E, G, 1>(v, shared + line * N, fft_row_place<E, G>{thread});
     const W least_kept = (W)limits[blockIdx.y].from; /* 0 or NaN unless W is wider than T */
     const int i = row - (int)(c.kernel.rows - 1), j = thread - (int)(c.kernel.columns - 1); /* from the first output */
