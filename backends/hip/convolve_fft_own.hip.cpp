@@ -11,25 +11,20 @@ namespace
 constexpr int64_t edges[] = {64, 256, 512};
 constexpr int64_t at_once = INT64_C(1) << 26; /* elements of the tiles that are transformed at once, at most */
 
-template <int E, int G>
-struct line_shape {
-    static constexpr int numbers = E, threads = G; /* of a thread; of a line */
-};
-
 /* Calls f with the shape of lines of that length, one of `edges`; of 512 numbers: `Longest`. */
-template <typename Longest = line_shape<32, 16>, typename F>
+template <typename Longest = fft_line_shape<32, 16>, typename F>
 auto with_line(int64_t length, F f)
 {
     if (length == 64)
-        return f(line_shape<8, 8>());
+        return f(fft_line_shape<8, 8>());
     if (length == 256)
-        return f(line_shape<16, 16>());
+        return f(fft_line_shape<16, 16>());
     return f(Longest());
 }
 
 /* For the kernel that stores: a thread has few numbers of type double, because it needs registers for other things. */
 template <typename W>
-using longest_stored = std::conditional_t<sizeof(W) == sizeof(double), line_shape<8, 64>, line_shape<32, 16>>;
+using longest_stored = std::conditional_t<sizeof(W) == sizeof(double), fft_line_shape<8, 64>, fft_line_shape<32, 16>>;
 
 /* Queues a kernel with a block for each group of lines of each tile. `across`: lines of a tile. */
 template <typename Shape, typename... Parameters, typename... Arguments>

@@ -54,6 +54,12 @@ struct fft_own_launch {
 };
 fft_own_launch hip_fft_own_rows(const fft_cut &cut, bool wide);
 
+/* How lines are transformed. */
+template <int E, int G>
+struct fft_line_shape {
+    static constexpr int numbers = E, threads = G; /* of a thread; of a line */
+};
+
 /* The spectrum and each tile have room for height x width numbers of type W. One tile more than are transformed at once
  * is of the kernel. Each has `chunks` norms, as many as hip_fft_own_rows has blocks; each but that one has a limit. */
 template <typename T, typename W>

@@ -84,14 +84,15 @@ __device__ inline fft_norms block_most(fft_norms own, fft_norms *shared)
 }
 
 /* block_norms of `count` norms in memory. */
+template <int threads = fft_threads>
 __device__ inline fft_norms block_norms(const fft_norms *norms, int count, fft_norms *shared)
 {
     fft_norms own = {};
-    for (int i = (int)threadIdx.x; i < count; i += fft_threads) {
+    for (int i = (int)threadIdx.x; i < count; i += threads) {
         own.squares += norms[i].squares;
         own.sum += norms[i].sum;
     }
-    return block_norms(own, shared);
+    return block_norms<threads>(own, shared);
 }
 
 /* Each tile = the part of `from` that begins at its first output, moved by top and left; zeros outside. A block loads
@@ -157,6 +158,16 @@ __device__ inline void note_most(unsigned long long *most, double value)
     unsigned long long bits;
     __builtin_memcpy(&bits, &value, sizeof bits);
     atomicMax(most, bits);
+}
+
+/* Notes what a block found of tile `number`: the largest magnitude of its sums of type W, each within `error` of the
+ * exact one, which are rounded to type T. */
+template <typename T, typename W>
+__device__ inline void note_sums(const fft_found &found, int64_t number, double largest, double error)
+{
+    const double rounded = error + (sizeof(W) == sizeof(T) ? 0 : (double)unit_of_rounding<T> / 2 * (largest + error));
+    note_most(&found.error[number], rounded);
+    note_most(found.largest, std::fmax(0.0, largest - rounded));
 }
 
 __device__ inline double noted(const unsigned long long *most)
@@ -273,13 +284,8 @@ __global__ __launch_bounds__(fft_threads) void store_tiles_kernel(fft_tiles<W> t
     if (!(accuracy.tolerance > 0) || std::isnan(from)) /* for all threads of the block */
         return;
     most = block_most(most, shared);
-    if (threadIdx.x == 0) {
-        const double error = error_of<W>(tile, kernel, accuracy);
-        const double rounded =
-            error + (sizeof(W) == sizeof(T) ? 0 : (double)unit_of_rounding<T> / 2 * (most.sum + error));
-        note_most(&found.error[number], rounded);
-        note_most(found.largest, std::fmax(0.0, most.sum - rounded));
-    }
+    if (threadIdx.x == 0)
+        note_sums<T, W>(found, number, most.sum, error_of<W>(tile, kernel, accuracy));
 }
 
 /* The tiles that are not exact enough for the tolerance, when all are done: each output by its definition. The grid is

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * fft_lines.h - FFTs of lines of 64, 256 or 512 complex numbers within a block: G threads transform a line of E G
+ * fft_lines.h - FFTs of lines of 64, 128, 256 or 512 complex numbers within a block: G threads transform a line of E G
  * numbers, each holding E of them in registers.
  *
  * Thread t holds the numbers x[t + G j]. With k = k1 + E k2,
@@ -44,15 +44,15 @@ __device__ inline fft_complex<W> operator*(const fft_complex<W> &a, const fft_co
 
 constexpr int fft_circle = 1024; /* the whole angle */
 
-/* cos(2 pi k / fft_circle), by Taylor's series of an angle of at most pi / 4. */
-__host__ __device__ constexpr double fft_cosine(int k)
+/* cos(2 pi k / circle), by Taylor's series of an angle of at most pi / 4. `circle`: a power of two, at least 8. */
+__host__ __device__ constexpr double fft_cosine(int k, int circle = fft_circle)
 {
-    k = k % fft_circle < 0 ? k % fft_circle + fft_circle : k % fft_circle;
-    k = k > fft_circle / 2 ? fft_circle - k : k;
-    const bool minus = k > fft_circle / 4;
-    k = minus ? fft_circle / 2 - k : k;
-    const bool sine = k > fft_circle / 8; /* of the angle that is left to a quarter of the circle */
-    const double x = (sine ? fft_circle / 4 - k : k) * (3.14159265358979323846 / (fft_circle / 2));
+    k = k % circle < 0 ? k % circle + circle : k % circle;
+    k = k > circle / 2 ? circle - k : k;
+    const bool minus = k > circle / 4;
+    k = minus ? circle / 2 - k : k;
+    const bool sine = k > circle / 8; /* of the angle that is left to a quarter of the circle */
+    const double x = (sine ? circle / 4 - k : k) * (3.14159265358979323846 / (circle / 2));
     double sum = 1;
     for (int n = 20; n > 0; n -= 2)
         sum = 1 - x * x / (sine ? n * (n + 1) : n * (n - 1)) * sum;

@@ -56,6 +56,23 @@ __device__ inline fft_complex<W> *complex_tile(const fft_tiles<W> &t)
     return reinterpret_cast<fft_complex<W> *>(t.data) + blockIdx.y * (t.height / 2) * t.width;
 }
 
+/* The norms of a thread's numbers, whose real and imaginary parts are elements. */
+template <int E, typename W>
+__device__ inline fft_norms norms_of(fft_complex<W> *v)
+{
+    fft_norms own = {};
+    GPU_UNROLL
+    for (int j = 0; j < E; j++) {
+        const double re = (double)v[j].re, im = (double)v[j].im;
+        own.squares += re * re + im * im;
+        own.sum += std::fabs(re) + std::fabs(im);
+    }
+    gpu_forget(own.squares); /* complete before v changes */
+    gpu_forget(own.sum);
+    fft_forget<E>(v);
+    return own;
+}
+
 /* The rows of each tile (load_tiles_kernel says of what). A block stores the norms of its rows. Tile `last` of those at
  * once is of the convolution kernel. */
 template <typename T, typename W, int E, int G>
@@ -89,16 +106,7 @@ __global__ GPU_LAUNCH_BOUNDS((fft_row_lines<W, E, G>::threads),
         v[j].re = x < upper ? (W)upper_row[G * j] : W(0);
         v[j].im = x < lower ? (W)lower_row[G * j] : W(0);
     }
-    fft_norms own = {};
-    GPU_UNROLL
-    for (int j = 0; j < E; j++) {
-        const double re = (double)v[j].re, im = (double)v[j].im;
-        own.squares += re * re + im * im;
-        own.sum += std::fabs(re) + std::fabs(im);
-    }
-    gpu_forget(own.squares); /* complete before v changes */
-    gpu_forget(own.sum);
-    fft_forget<E>(v);
+    const fft_norms own = norms_of<E>(v);
     fft_line<E, G, 1>(v, shared + line * N, fft_row_place<E, G>{thread});
     fft_complex<W> *const to = complex_tile(t) + fft_spot(thread, row, half);
     GPU_UNROLL
@@ -201,15 +209,19 @@ __global__
     }
 }
 
-/* Computes the outputs whose bits are set in `inaccurate` again, in f64: bit 2 m of a thread is output [i, j + apart m]
- * of the tile, bit 2 m + 1 the one `half` rows below. The threads of the block compute each of them together, because a
- * single one would take longer than all else. Returns whether they did: not if there are more than threads. All numbers
- * are finite: zeros outside the image count nothing. */
-template <int threads, typename T>
-__device__ inline bool repaired_together(const convolution<T> &c, int64_t i0, int64_t j0, int i, int j, int half,
-                                         int apart, uint64_t inaccurate, unsigned char *bytes)
+/* Of an output in the result. */
+struct fft_place {
+    int64_t row, column;
+};
+
+/* Computes the outputs whose bits are set in `inaccurate` again, in f64: bit b of a thread is the output that
+ * number_of(b), below 2^32, numbers in the tile; place_of(number) is where it lies in the result. The threads of the
+ * block compute each of them together, because a single one would take longer than all else. Returns whether they did:
+ * not if there are more than threads. All numbers are finite: zeros outside the image count nothing. */
+template <int threads, typename T, typename Number, typename Place>
+__device__ inline bool repaired_together(const convolution<T> &c, uint64_t inaccurate, unsigned char *bytes,
+                                         const Number &number_of, const Place &place_of)
 {
-    constexpr int bits = 12; /* of an output's column in a tile */
     fft_norms *const parts = reinterpret_cast<fft_norms *>(bytes);
     unsigned *const count = reinterpret_cast<unsigned *>(parts + threads), *const list = count + 1;
     __syncthreads();
@@ -217,19 +229,19 @@ __device__ inline bool repaired_together(const convolution<T> &c, int64_t i0, in
         *count = 0;
     __syncthreads();
     GPU_NO_UNROLL
-    for (int m = 0; inaccurate != 0; m++, inaccurate >>= 1)
+    for (int bit = 0; inaccurate != 0; bit++, inaccurate >>= 1)
         if (inaccurate & 1) {
             const unsigned place = atomicAdd(count, 1u);
             if (place < threads)
-                list[place] = (unsigned)(i + (m % 2 ? half : 0)) << bits | (unsigned)(j + apart * (m / 2));
+                list[place] = number_of(bit);
         }
     __syncthreads();
     const bool together = *count <= threads;
     const int found = together ? (int)*count : 0;
     const int taps = (int)c.kernel.columns, all = (int)c.kernel.rows * taps;
     for (int k = 0; k < found; k++) {
-        const int64_t y = i0 + (list[k] >> bits), x = j0 + (list[k] & ((1u << bits) - 1));
-        const int64_t bottom = y + c.top + c.kernel.rows - 1, right = x + c.left + taps - 1;
+        const fft_place out = place_of(list[k]);
+        const int64_t bottom = out.row + c.top + c.kernel.rows - 1, right = out.column + c.left + taps - 1;
         double sum = 0;
         GPU_UNROLL_SOME
         for (int tap = (int)threadIdx.x; tap < all; tap += threads) {
@@ -240,9 +252,24 @@ __device__ inline bool repaired_together(const convolution<T> &c, int64_t i0, in
         }
         sum = block_norms<threads>({sum, 0}, parts).squares;
         if (threadIdx.x == 0)
-            c.out.data[y * c.out.stride + x] = (T)sum;
+            c.out.data[out.row * c.out.stride + out.column] = (T)sum;
     }
     return together;
+}
+
+/* The same, or each thread its own if there are too many of them or not all numbers are finite. */
+template <bool signal, int threads, typename W, typename T, typename Number, typename Place>
+__device__ inline void repair(const convolution<T> &c, uint64_t inaccurate, bool finite, unsigned char *bytes,
+                              const Number &number_of, const Place &place_of)
+{
+    if (sizeof(W) != sizeof(T) && finite && repaired_together<threads>(c, inaccurate, bytes, number_of, place_of))
+        return;
+    GPU_NO_UNROLL
+    for (int bit = 0; inaccurate != 0; bit++, inaccurate >>= 1)
+        if (inaccurate & 1) {
+            const fft_place out = place_of(number_of(bit));
+            c.out.data[out.row * c.out.stride + out.column] = defined_sum_in<signal, T, W>(c, out.row, out.column);
+        }
 }
 
 /* The rows back, and the tile's outputs as store_tiles_kernel stores them. */
@@ -300,26 +327,20 @@ __global__ GPU_LAUNCH_BOUNDS((fft_row_lines<W, E, G>::threads),
             most.sum = std::fmax(most.sum, stored && lower ? std::fabs((double)v[m].im) : 0);
         }
     }
-    if (sizeof(W) == sizeof(T) || std::isnan(least_kept) ||
-        !repaired_together<shape::threads>(c, i0, j0, i, j, half, G, inaccurate, bytes)) {
-        GPU_NO_UNROLL
-        for (int m = 0; inaccurate != 0; m++, inaccurate >>= 1)
-            if (inaccurate & 1) {
-                const int64_t y = i0 + i + (m % 2 ? half : 0), x = j0 + j + G * (m / 2);
-                c.out.data[y * c.out.stride + x] = defined_sum_in<false, T, W>(c, y, x);
-            }
-    }
+    constexpr int bits = 12; /* of an output's column in a tile */
+    const auto number_of = [=](int bit) {
+        return (unsigned)(i + (bit % 2 ? half : 0)) << bits | (unsigned)(j + G * (bit / 2));
+    };
+    const auto place_of = [=](unsigned place) {
+        return fft_place{i0 + (place >> bits), j0 + (place & ((1u << bits) - 1))};
+    };
+    repair<false, shape::threads, W>(c, inaccurate, !std::isnan(least_kept), bytes, number_of, place_of);
     if (!(accuracy.tolerance > 0) || std::isnan(least_kept)) /* for all threads of the block */
         return;
     __syncthreads();
     most = block_most<shape::threads>(most, reinterpret_cast<fft_norms *>(bytes));
-    if (threadIdx.x == 0) {
-        const double error = limits[blockIdx.y].error;
-        const double rounded =
-            error + (sizeof(W) == sizeof(T) ? 0 : (double)unit_of_rounding<T> / 2 * (most.sum + error));
-        note_most(&found.error[number], rounded);
-        note_most(found.largest, std::fmax(0.0, most.sum - rounded));
-    }
+    if (threadIdx.x == 0)
+        note_sums<T, W>(found, number, most.sum, limits[blockIdx.y].error);
 }
 
 #endif
