@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * convolve_fft.hip.cpp - FL_OP_CONVOLVE and FL_OP_CONVOLVE1D on a GPU by FFTs of tiles: the variants fft and fft-wide.
- * The FFT is a library's (gpu_fft.h), or for images and kernels of usual sizes our own (convolve_fft_own.hpp). A signal
- * is an image of one row.
+ * The FFT is our own for kernels of usual sizes (convolve_fft_own.hpp, convolve1d_fft_own.hpp), else a library's
+ * (gpu_fft.h). A signal is an image of one row.
  *
  * Overlap-save (Oppenheim and Schafer, "Discrete-Time Signal Processing", 3rd ed., section 8.7.3): a tile of the image
  * is convolved with the kernel as if both were periodic. Its first rows and columns, one less than the kernel has, have
@@ -69,7 +69,7 @@ double units_of(const fft_cut &c)
 fft_cut cut_of(const fl_convolve_args &args, bool signal)
 {
     const edges &e = signal ? of_signal : of_image;
-    fft_cut best = signal ? fft_cut{} : hip_fft_own_cut(args), c = {};
+    fft_cut best = signal ? hip_fft_signal_cut(args) : hip_fft_own_cut(args), c = {};
     if (best.edge[0] != 0)
         return best;
     for (int64_t rows = signal ? 1 : e.shortest; signal ? rows == 1 : goes_on(args, e, 0, rows); rows *= 2)
@@ -82,12 +82,12 @@ fft_cut cut_of(const fl_convolve_args &args, bool signal)
     return best;
 }
 
-/* The same, with no more tiles at once than a grid has blocks. */
+/* The same, with no more tiles at once than a grid has blocks, one of which may be for the kernel. */
 fft_cut cut_for(const hip_device *device, const fl_convolve_args &args, bool signal)
 {
     fft_cut c = cut_of(args, signal);
     const int others = c.own ? 1 : 0; /* the kernel's tile */
-    c.count = (int)hip_grid(device, 1, c.count + others, 1) - others;
+    c.count = (int)std::max(hip_grid(device, 1, (int64_t)c.count + others, 1) - others, INT64_C(1));
     return c;
 }
 
@@ -95,6 +95,12 @@ fft_cut cut_for(const hip_device *device, const fl_convolve_args &args, bool sig
 dim3 grid_for(const hip_device *device, const fft_cut &c, int64_t elements)
 {
     return dim3((unsigned)hip_grid(device, 0, (elements + fft_chunk - 1) / fft_chunk, fft_threads), (unsigned)c.count);
+}
+
+/* The launch of our own transforms that loads the image and stores norms. */
+fft_own_launch first_lines(const fft_cut &c, bool signal, bool wide)
+{
+    return signal ? hip_fft_signal_columns(c, wide) : hip_fft_own_rows(c, wide);
 }
 
 /* ----------------------------------------------------------------------------------------------------- plans ---- */
@@ -117,10 +123,16 @@ void plan_tiles(const void *device, const fl_convolve_args &args, bool signal, s
     launch->grid[2] = 1;
     launch->shared_bytes = fft_threads * sizeof(fft_norms);
     if (c.own) {
-        const fft_own_launch rows = hip_fft_own_rows(c, work == sizeof(double));
-        launch->block[0] = rows.threads;
-        launch->grid[0] = rows.blocks;
-        launch->shared_bytes = (int64_t)rows.shared;
+        const fft_own_launch lines = first_lines(c, signal, work == sizeof(double));
+        launch->block[0] = lines.threads;
+        launch->grid[0] = lines.blocks;
+        if (signal) {
+            const dim3 groups =
+                hip_fft_signal_grid(static_cast<const hip_device *>(device), lines.blocks, lines.threads, 1);
+            launch->grid[0] = groups.x;
+            launch->grid[2] = groups.z;
+        }
+        launch->shared_bytes = (int64_t)lines.shared;
     }
     launch->flops = (2 * tiles + 1) * 2.5 * n * std::log2(n) + tiles * 4 * n;
     launch->bytes_requested = c.own ? tiles * n * (2 * element + 5 * wide)
@@ -226,7 +238,8 @@ fl_status convolve_tiles(const fl_context *context, const fft_work<T, W> &work, 
 {
     const fft_cut &c = work.tiling;
     if (c.own)
-        return hip_fft_own_tiles(context, own_work(work, first, accuracy));
+        return signal ? hip_fft_signal_pairs(context, own_work(work, first, accuracy))
+                      : hip_fft_own_tiles(context, own_work(work, first, accuracy));
     const fft_tiles<W> tiles = work.tiles_from(work.tiles, first);
     const hip_device *device = hip_device_of(context);
     const dim3 grid = grid_for(device, c, c.edge[0] * c.edge[1]), block(fft_threads);
@@ -282,14 +295,14 @@ fl_status convolve(const fl_context *context, const fl_convolve_args &args, doub
             FL_E_UNSUPPORTED, "fft takes kernels of up to %lld elements in a tile, this one has %lldx%lld: use tiled",
             (long long)most, (long long)args.kernel.shape[0], (long long)args.kernel.shape[1]);
     work.chunks =
-        c.own ? hip_fft_own_rows(c, sizeof(W) == sizeof(double)).blocks : (int)(c.edge[0] * c.edge[1] / fft_chunk);
+        c.own ? first_lines(c, signal, sizeof(W) == sizeof(double)).blocks : (int)(c.edge[0] * c.edge[1] / fft_chunk);
     const double kernel_elements = (double)args.kernel.shape[0] * (double)args.kernel.shape[1];
     const double image_elements = (double)args.image.shape[0] * (double)args.image.shape[1];
     const fft_accuracy accuracy = {units_of(c), std::min(kernel_elements, image_elements), c.elements(), tolerance};
     fl_status status = c.own ? FL_OK : plans_for(context, sizeof(W) == sizeof(float) ? FL_F32 : FL_F64, c, &work.plans);
     if (status == FL_OK)
         status = take_memory(context, &work);
-    if (status == FL_OK)
+    if (status == FL_OK && !(c.own && signal)) /* which transforms it with the first tiles */
         status = transform_kernel(context, work);
     if (status == FL_OK && tolerance > 0)
         status = start_finding(context, &work);

@@ -6,7 +6,7 @@
 #ifndef FLYNN_HIP_CONVOLVE_FFT_LIBRARY_HPP
 #define FLYNN_HIP_CONVOLVE_FFT_LIBRARY_HPP
 
-#include "convolve_fft_own.hpp"
+#include "convolve1d_fft_own.hpp"
 #include "gpu/gpu_fft.h"
 
 #include <algorithm>
@@ -31,8 +31,8 @@ fl_status fft_failed(const fl_context *context, int error, const char *what)
 /* Writes which calls cannot run, and why: the cause is what gpu_fft::found or gpu_fft::load says. */
 void explain_library(fl_dtype dtype, const char *cause, char *why, size_t size)
 {
-    std::snprintf(why, size, "%s cannot run for signals and for kernels beyond %dx%d %.200s", gpu_fft::variants(dtype),
-                  hip_fft_own_taps, hip_fft_own_taps, cause);
+    std::snprintf(why, size, "%s cannot run for kernels beyond %dx%d, or %d for signals %.200s",
+                  gpu_fft::variants(dtype), hip_fft_own_taps, hip_fft_own_taps, hip_fft_signal_taps, cause);
 }
 
 /* Loads the library for numbers of that dtype. */

@@ -118,19 +118,6 @@ __global__ GPU_LAUNCH_BOUNDS((fft_row_lines<W, E, G>::threads),
         norms[blockIdx.y * gridDim.x + blockIdx.x] = all;
 }
 
-/* The norms that the blocks of fft_rows_kernel stored, added up by the block's threads in an order that depends on
- * nothing else. */
-template <int threads>
-__device__ inline fft_norms sum_of_norms(const fft_norms *norms, int count, fft_norms *shared)
-{
-    fft_norms own = {};
-    for (int i = (int)threadIdx.x; i < count; i += threads) {
-        own.squares += norms[i].squares;
-        own.sum += norms[i].sum;
-    }
-    return block_norms<threads>(own, shared);
-}
-
 /* A column's numbers, top half and bottom half, twice each, from its numbers k and those of k's partners. */
 template <int E, int G, typename W>
 __device__ inline void load_column(fft_complex<W> *v, const fft_complex<W> *column, const fft_complex<W> *partner)
@@ -183,8 +170,8 @@ __global__
     fft_complex<W> *const shared = reinterpret_cast<fft_complex<W> *>(bytes);
     if (blockIdx.x == 0) {
         fft_norms *const parts = reinterpret_cast<fft_norms *>(bytes);
-        const fft_norms tile = sum_of_norms<shape::threads>(tile_norms + (int64_t)blockIdx.y * chunks, chunks, parts);
-        const fft_norms kernel = sum_of_norms<shape::threads>(kernel_norms, chunks, parts);
+        const fft_norms tile = block_norms<shape::threads>(tile_norms + (int64_t)blockIdx.y * chunks, chunks, parts);
+        const fft_norms kernel = block_norms<shape::threads>(kernel_norms, chunks, parts);
         if (threadIdx.x == 0)
             limits[blockIdx.y] = {least_accurate<T, W>(tile, kernel, accuracy), error_of<W>(tile, kernel, accuracy)};
     }

@@ -162,21 +162,6 @@ static bool lacks_fft(const fl_device *device)
     return false;
 }
 
-/* Returns whether the variant of convolve1d takes signals: a call says so where the FFT library is missing. */
-static bool takes_signals(const fl_device *device, const char *variant, fl_dtype dtype)
-{
-    if (strncmp(variant, "fft", 3) != 0 || !lacks_fft(device))
-        return true;
-    const double zero = 0; /* of either dtype */
-    fl_array *one = NULL, *out = NULL;
-    must(fl_array_from_host((fl_device *)device, dtype, 1, (int64_t[]){1}, &zero, &one));
-    must(fl_array_create((fl_device *)device, dtype, 1, (int64_t[]){1}, &out));
-    const fl_run run = {.variant = variant};
-    const bool takes = fl_convolve1d((fl_device *)device, one, one, FL_FULL, out, &run) != FL_E_UNAVAILABLE;
-    free_arrays(one, out);
-    return takes;
-}
-
 const char *variant_of(const fl_device *device, const char *operation, fl_dtype dtype, size_t i)
 {
     if (i == 0)
@@ -185,8 +170,7 @@ const char *variant_of(const fl_device *device, const char *operation, fl_dtype 
     for (size_t row = 0; fl_variant_get(device, row, &info) == FL_OK; row++) {
         bool fits = strcmp(info.operation, operation) == 0 && strcmp(info.variant, "auto") != 0 &&
                     (info.dtypes & (1u << dtype)) != 0;
-        if (fits && fl_variant_ready(device, row) == FL_OK &&
-            (strcmp(operation, "convolve1d") != 0 || takes_signals(device, info.variant, dtype)) && --i == 0)
+        if (fits && fl_variant_ready(device, row) == FL_OK && --i == 0)
             return info.variant;
     }
     return NULL;

@@ -20,11 +20,14 @@
         } \
     } while (0)
 
-enum { M = 17, N = 15, RANK = 3, SIGNAL = 5000, TAPS = 9 }; /* randomized draws RANK + 10 vectors: fewer than N */
+enum { M = 17, N = 15, RANK = 3 }; /* randomized draws RANK + 10 vectors: fewer than N */
+/* An image of one row, and a kernel of so many columns that hipFFT transforms them: the first TAPS are not 0. */
+enum { SIGNAL = 5000, WIDTH = 193, TAPS = 9 };
 
 static fl_device *device;
 
-static fl_array *array_of(fl_dtype dtype, int ndim, int64_t rows, int64_t columns)
+/* The elements from number `filled` on are 0. */
+static fl_array *array_of_some(fl_dtype dtype, int ndim, int64_t rows, int64_t columns, int64_t filled)
 {
     const int64_t shape[] = {rows, columns}, count = rows * (ndim == 2 ? columns : 1);
     double *wide = malloc((size_t)count * sizeof *wide);
@@ -33,7 +36,7 @@ static fl_array *array_of(fl_dtype dtype, int ndim, int64_t rows, int64_t column
 
     MUST(wide && narrow);
     for (int64_t i = 0; i < count; i++)
-        narrow[i] = (float)(wide[i] = (double)((i * i + 3 * i) % 11 - 5));
+        narrow[i] = (float)(wide[i] = i < filled ? (double)((i * i + 3 * i) % 11 - 5) : 0);
     MUST(fl_array_create(device, dtype, ndim, shape, &array) == FL_OK);
     MUST(fl_array_write(array, dtype == FL_F32 ? (void *)narrow : (void *)wide, NULL) == FL_OK);
     free(wide);
@@ -41,12 +44,17 @@ static fl_array *array_of(fl_dtype dtype, int ndim, int64_t rows, int64_t column
     return array;
 }
 
+static fl_array *array_of(fl_dtype dtype, int ndim, int64_t rows, int64_t columns)
+{
+    return array_of_some(dtype, ndim, rows, columns, INT64_MAX);
+}
+
 /* ------------------------------------------------------------------------------------------------- operations ---- */
 
 /* Arrays of one dtype, and the calls that use them. */
 struct operands {
     fl_dtype dtype;
-    fl_array *u, *s, *vt, *y, *a, *svd_u, *svd_s, *svd_vt, *signal, *taps, *sums;
+    fl_array *u, *s, *vt, *y, *a, *svd_u, *svd_s, *svd_vt, *image, *taps, *sums;
 };
 
 static struct operands make(fl_dtype dtype)
@@ -61,15 +69,15 @@ static struct operands make(fl_dtype dtype)
     o.svd_u = array_of(dtype, 2, M, RANK);
     o.svd_s = array_of(dtype, 1, RANK, 0);
     o.svd_vt = array_of(dtype, 2, RANK, N);
-    o.signal = array_of(dtype, 1, SIGNAL, 0);
-    o.taps = array_of(dtype, 1, TAPS, 0);
-    o.sums = array_of(dtype, 1, SIGNAL, 0);
+    o.image = array_of(dtype, 2, 1, SIGNAL);
+    o.taps = array_of_some(dtype, 2, 1, WIDTH, TAPS);
+    o.sums = array_of(dtype, 2, 1, SIGNAL);
     return o;
 }
 
 static void drop(struct operands *o)
 {
-    fl_array *all[] = {o->u, o->s, o->vt, o->y, o->a, o->svd_u, o->svd_s, o->svd_vt, o->signal, o->taps, o->sums};
+    fl_array *all[] = {o->u, o->s, o->vt, o->y, o->a, o->svd_u, o->svd_s, o->svd_vt, o->image, o->taps, o->sums};
 
     for (size_t i = 0; i < COUNT(all); i++)
         fl_array_free(all[i]);
@@ -95,10 +103,10 @@ static fl_status randomized(const struct operands *o, fl_stream *stream)
     return fl_svd(device, o->a, 1, o->svd_u, o->svd_s, o->svd_vt, &run);
 }
 
-static fl_status convolve1d(const struct operands *o, fl_stream *stream)
+static fl_status convolve(const struct operands *o, fl_stream *stream)
 {
     const fl_run run = {.variant = "fft", .stream = stream};
-    return fl_convolve1d(device, o->signal, o->taps, FL_SAME, o->sums, &run);
+    return fl_convolve(device, o->image, o->taps, FL_SAME, o->sums, &run);
 }
 
 static double value(int i)
@@ -130,7 +138,7 @@ static void check_sums(const struct operands *o)
     for (int i = 0; i < SIGNAL; i++) {
         double sum = 0;
         for (int p = 0; p < TAPS; p++) {
-            int from = i + (TAPS - 1) / 2 - p;
+            int from = i + (WIDTH - 1) / 2 - p;
             sum += from >= 0 && from < SIGNAL ? value(from) * value(p) : 0;
         }
         MUST(fabs((o->dtype == FL_F32 ? (double)narrow[i] : wide[i]) - sum) < 1e-3);
@@ -171,8 +179,8 @@ static void plans_change(void)
     struct operands narrow = make(FL_F32), wide = make(FL_F64);
 
     for (int round = 0; round < 3; round++) {
-        MUST(convolve1d(&narrow, NULL) == FL_OK);
-        MUST(convolve1d(&wide, NULL) == FL_OK);
+        MUST(convolve(&narrow, NULL) == FL_OK);
+        MUST(convolve(&wide, NULL) == FL_OK);
     }
     check_sums(&narrow);
     check_sums(&wide);
@@ -201,14 +209,14 @@ static void calls_fail(void)
         {"rocsolver_sgeqrf=6", FL_F32, randomized, FL_E_DEVICE},
         {"rocsolver_sorgqr=6", FL_F32, randomized, FL_E_DEVICE},
         {"rocsolver_dgesvd=5", FL_F64, svd, FL_E_MEMORY},
-        {"hipfftCreate=2", FL_F32, convolve1d, FL_E_MEMORY},
-        {"hipfftMakePlanMany=2", FL_F32, convolve1d, FL_E_MEMORY},
-        {"hipfftMakePlanMany=5", FL_F64, convolve1d, FL_E_DEVICE},
-        {"hipfftSetStream=5", FL_F64, convolve1d, FL_E_DEVICE},
-        {"hipfftExecR2C=5", FL_F32, convolve1d, FL_E_DEVICE},
-        {"hipfftExecC2R=5", FL_F32, convolve1d, FL_E_DEVICE},
-        {"hipfftExecD2Z=5", FL_F64, convolve1d, FL_E_DEVICE},
-        {"hipfftExecZ2D=5", FL_F64, convolve1d, FL_E_DEVICE},
+        {"hipfftCreate=2", FL_F32, convolve, FL_E_MEMORY},
+        {"hipfftMakePlanMany=2", FL_F32, convolve, FL_E_MEMORY},
+        {"hipfftMakePlanMany=5", FL_F64, convolve, FL_E_DEVICE},
+        {"hipfftSetStream=5", FL_F64, convolve, FL_E_DEVICE},
+        {"hipfftExecR2C=5", FL_F32, convolve, FL_E_DEVICE},
+        {"hipfftExecC2R=5", FL_F32, convolve, FL_E_DEVICE},
+        {"hipfftExecD2Z=5", FL_F64, convolve, FL_E_DEVICE},
+        {"hipfftExecZ2D=5", FL_F64, convolve, FL_E_DEVICE},
     };
 
     for (size_t i = 0; i < COUNT(list); i++) {
@@ -226,7 +234,7 @@ static void calls_fail(void)
         MUST(list[i].call(&o, NULL) == FL_OK);
         if (list[i].call == reconstruct)
             check_product(&o);
-        else if (list[i].call == convolve1d)
+        else if (list[i].call == convolve)
             check_sums(&o);
         drop(&o);
         fl_device_close(device);

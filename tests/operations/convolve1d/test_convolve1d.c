@@ -162,6 +162,146 @@ ON_EVERY_BACKEND(convolve1d, long_signal)
     fl_device_close(device);
 }
 
+/* A large number among zeros, after several groups of blocks: sums of zeros alone stay 0 next to it. */
+ON_EVERY_BACKEND(convolve1d, large_number_in_long_signal)
+{
+    const int64_t size = (5 << 19) + 77, large = size - 50000;
+    fl_device *device = open_device(on->resource);
+    const char *variant;
+    struct matrix signal = matrix_random(FL_F32, 1, size, 1), kernel = matrix_random(FL_F32, 1, 9, 2);
+    for (int64_t i = large - 5000; i < large + 5000; i++)
+        matrix_set(&signal, 0, i, i == large ? 1e15 : 0);
+    for (size_t v = 0; (variant = variant_of(device, "convolve1d", FL_F32, v)) != NULL; v++) {
+        if (strcmp(variant, "fft-wide") != 0)
+            continue;
+        struct matrix got = convolved(device, &signal, &kernel, FL_SAME, &(fl_run){.variant = variant});
+        int64_t wrong = 0;
+        for (int64_t i = large - 4990; i < large + 4990; i++)
+            wrong += (i < large - 9 || i > large + 9) && matrix_get(&got, 0, i) != 0;
+        cr_expect(wrong == 0, "%s: %lld sums of zeros are not 0", on->resource, (long long)wrong);
+        matrix_free(&got);
+    }
+    matrix_free(&signal);
+    matrix_free(&kernel);
+    fl_device_close(device);
+}
+
+/* A window of a convolution with a kernel of a few numbers among zeros, by each variant that is an FFT, against the
+ * sums of those few products. */
+static void check_window(fl_device *device, fl_dtype dtype, int64_t size, int64_t taps, int64_t origin, int64_t outputs)
+{
+    enum { KEPT = 13 };
+    struct matrix signal = matrix_random(dtype, 1, size, 3), kernel = matrix_create(dtype, 1, taps);
+    struct matrix few = matrix_random(dtype, 1, KEPT, 4);
+    struct sums sums = {.length = outputs, .terms = KEPT, .value = calloc(2 * (size_t)outputs, sizeof(double))};
+    sums.magnitude = sums.value + outputs;
+    for (int64_t t = 0; t < KEPT; t++) {
+        const int64_t p = t * (taps - 1) / (KEPT - 1);
+        matrix_set(&kernel, 0, p, matrix_get(&few, 0, t));
+        sums.kernel_norm = hypot(sums.kernel_norm, matrix_get(&few, 0, t));
+        for (int64_t i = 0; i < outputs; i++)
+            if (i + origin - p >= 0 && i + origin - p < size) {
+                const double term = matrix_get(&few, 0, t) * matrix_get(&signal, 0, i + origin - p);
+                sums.value[i] += term;
+                sums.magnitude[i] += fabs(term);
+            }
+    }
+    for (int64_t i = 0; i < size; i++)
+        sums.signal_norm = hypot(sums.signal_norm, matrix_get(&signal, 0, i));
+    fl_array *a = vector_inside(device, &signal, 1), *b = vector_inside(device, &kernel, 2);
+    const char *variant;
+    for (size_t v = 0; (variant = variant_of(device, "convolve1d", dtype, v)) != NULL; v++) {
+        char what[160];
+        if (strncmp(variant, "fft", 3) != 0)
+            continue;
+        snprintf(what, sizeof what, "%s %s %s: %lld from %lld on, of %lld * %lld", fl_device_describe(device)->resource,
+                 variant, fl_dtype_name(dtype), (long long)outputs, (long long)origin, (long long)size,
+                 (long long)taps);
+        struct guarded guarded = guarded_create(device, dtype, 1, &outputs, 3);
+        struct matrix got = matrix_create(dtype, 1, outputs);
+        must(fl_convolve1d_window(device, a, b, origin, guarded.out, &(fl_run){.variant = variant}));
+        guarded_copy(&guarded, got.data, what);
+        sums_expect(&sums, &got, true, "%s", what);
+        guarded_free(&guarded);
+        matrix_free(&got);
+    }
+    free_arrays(a, b);
+    sums_free(&sums);
+    matrix_free(&signal);
+    matrix_free(&kernel);
+    matrix_free(&few);
+}
+
+/* A GPU's transforms of signals are of pairs of segments (backends/hip/convolve1d_fft_own.hip.cpp). With 300 taps a
+ * segment of the shortest block has 3792 outputs: one below, at and above one, two and three of them; then each larger
+ * block, and kernels of as many taps as are dropped, one below and above. */
+ON_EVERY_BACKEND(convolve1d, segments_of_fft)
+{
+    static const struct {
+        int64_t size, taps, origin, outputs;
+    } windows[] = {
+        {4000, 300, 0, 3791},      {4000, 300, 0, 3792},      {4000, 300, 0, 3793},      {8000, 300, 150, 7583},
+        {8000, 300, 299, 7584},    {8000, 300, 7, 7585},      {11000, 300, 0, 11299},    {11376, 300, 150, 11376},
+        {11377, 300, 150, 11377},  {9000, 3000, 500, 10000},  {30000, 3000, 0, 24000},   {30000, 20000, 19999, 10001},
+        {45000, 20000, 0, 60000},  {70000, 40000, 3, 100000}, {100000, 4096, 0, 104095}, {20000, 4097, 4096, 15904},
+        {20000, 4098, 2000, 7000}, {9000, 8192, 0, 17191},    {9000, 8193, 0, 17192},
+    };
+    fl_device *device = open_device(on->resource);
+    for (size_t w = 0; w < COUNT(windows); w++)
+        for (size_t d = 0; d < COUNT(floats); d++)
+            if (!is_left_out(4))
+                check_window(device, floats[d], windows[w].size, windows[w].taps, windows[w].origin,
+                             windows[w].outputs);
+    fl_device_close(device);
+}
+
+/* Two segments that are transformed together, of different contents: 0 numbers of 10^6 in the first one, next to which
+ * sums of the second lose digits; 1 the same the other way round, with zeros; 2 a single large number; 3 infinities and
+ * NaN in one of them; 4 numbers whose squares overflow. */
+static struct matrix signal_of_segments(fl_dtype dtype, int content)
+{
+    const int64_t size = 7584;
+    const double much = dtype == FL_F32 ? 1e30 : 1e200;
+    struct matrix signal = matrix_random(dtype, 1, size, 9);
+    for (int64_t i = 0; i < size; i++) {
+        if (content == 0 && i < size / 2 - 300)
+            matrix_set(&signal, 0, i, 1e6 * matrix_get(&signal, 0, i));
+        if (content == 1)
+            matrix_set(&signal, 0, i, i >= size / 2 ? 1e6 * matrix_get(&signal, 0, i) : i % 1000 < 600 ? 0 : 1e-3);
+    }
+    if (content == 2)
+        matrix_set(&signal, 0, size - 700, 1e6);
+    if (content == 3) {
+        matrix_set(&signal, 0, 1000, (double)INFINITY);
+        matrix_set(&signal, 0, 1200, -(double)INFINITY);
+        matrix_set(&signal, 0, 3000, (double)NAN);
+    }
+    if (content == 4) {
+        matrix_set(&signal, 0, size - 5, much);
+        matrix_set(&signal, 0, size - 4, -much);
+    }
+    return signal;
+}
+
+ON_EVERY_BACKEND(convolve1d, unlike_segments)
+{
+    fl_device *device = open_device(on->resource);
+    for (size_t d = 0; d < COUNT(floats); d++)
+        for (int content = 0; content < 6; content++) {
+            struct matrix signal = signal_of_segments(floats[d], content);
+            struct matrix kernel = matrix_random(floats[d], 1, 300, 10);
+            if (content == 5) /* a kernel that is not finite */
+                matrix_set(&kernel, 0, 200, (double)INFINITY);
+            struct sums sums = sums_create(&signal, &kernel, FL_SAME);
+            if (!is_left_out(3))
+                check_variants(device, &signal, &kernel, FL_SAME, &sums);
+            sums_free(&sums);
+            matrix_free(&signal);
+            matrix_free(&kernel);
+        }
+    fl_device_close(device);
+}
+
 /* Loads and stores of several elements at once must bear any start. */
 ON_EVERY_BACKEND(convolve1d, starts_anywhere)
 {
