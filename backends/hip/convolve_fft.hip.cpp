@@ -31,9 +31,13 @@ constexpr int64_t at_once = INT64_C(1) << 22; /* elements of the tiles that a li
 static_assert(of_image.shortest * of_image.shortest % fft_chunk == 0 && of_signal.shortest % fft_chunk == 0,
               "a tile has whole chunks");
 
-/* Above auto's choice: what a multiply-add of a direct sum costs, where a transform of n elements to and fro costs n
- * (log2(n) + 4), and multiply-adds below which the launches cost more. Measured on an H200. */
-constexpr double sum_cost = 0.03, least_sums = 1e9;
+/* Of auto's choice: what a multiply-add of a direct sum costs, where a transform of n elements to and fro costs n
+ * (log2(n) + 4); multiply-adds below which the FFT's launches cost more; and outputs, of which fewer take as long,
+ * because they do not fill the GPU. Measured on an H200. */
+struct direct_sums {
+    double cost, least, outputs;
+};
+constexpr direct_sums for_image = {0.03, 1e9, 1}, for_signal = {0.043, 3.4e8, 2.2e5};
 
 /* ----------------------------------------------------------------------------------------------------- tiles ---- */
 
@@ -342,7 +346,7 @@ fl_status run_signal(const fl_context *context, const void *args, const fl_launc
 struct weighed {
     const hip_fft *fft;
     fl_dtype transformed;
-    double cost; /* in the unit of sum_cost */
+    double cost; /* in the unit of direct_sums */
     double bound;
 };
 
@@ -359,14 +363,15 @@ double bound_of(const fft_cut &c, fl_dtype transformed, bool wide, double direct
 }
 
 /* The choice among those that can run. Numbers of f64 take twice the time in sums as in transforms. */
-hip_fft_choice choose(const fl_convolve_args &args, const weighed (&all)[2], bool own, double direct, double tolerance)
+hip_fft_choice choose(const fl_convolve_args &args, const direct_sums &of, const weighed (&all)[2], bool own,
+                      double direct, double tolerance)
 {
-    const double sums = (double)args.out.shape[0] * (double)args.out.shape[1] * (double)args.kernel.shape[0] *
-                        (double)args.kernel.shape[1];
+    const double sums = std::max((double)args.out.shape[0] * (double)args.out.shape[1], of.outputs) *
+                        (double)args.kernel.shape[0] * (double)args.kernel.shape[1];
     hip_fft_choice choice = {nullptr, tolerance == 0 || direct <= tolerance, own, direct};
-    double least = choice.direct ? sum_cost * sums * (args.out.dtype == FL_F32 ? 1 : 2) : (double)INFINITY;
+    double least = choice.direct ? of.cost * sums * (args.out.dtype == FL_F32 ? 1 : 2) : (double)INFINITY;
     char why[256];
-    if (tolerance == 0 && (args.out.dtype != FL_F32 || sums < least_sums))
+    if (tolerance == 0 && (args.out.dtype != FL_F32 || sums < of.least))
         return choice;
     for (const weighed &w : all) {
         const bool exact = std::strcmp(w.fft->variant, "fft-wide") == 0; /* as exact as direct sums */
@@ -374,7 +379,7 @@ hip_fft_choice choose(const fl_convolve_args &args, const weighed (&all)[2], boo
             (!own && !gpu_fft::load(w.transformed, why, sizeof why)))
             continue;
         choice.least = std::min(choice.least, w.bound);
-        if ((tolerance == 0 || w.bound <= tolerance) && w.cost < least && !(choice.direct && sums < least_sums)) {
+        if ((tolerance == 0 || w.bound <= tolerance) && w.cost < least && !(choice.direct && sums < of.least)) {
             choice.fft = w.fft;
             least = w.cost;
         }
@@ -402,7 +407,7 @@ hip_fft_choice choose_for(const hip_device *device, const fl_convolve_args &args
         {f32 ? &single : &twice, f32 ? FL_F32 : FL_F64, c.cost() * (f32 ? 0.5 : 1),
          bound_of(c, f32 ? FL_F32 : FL_F64, false, direct)},
         {&wide, FL_F64, f32 ? c.cost() : (double)INFINITY, f32 ? bound_of(c, FL_F64, true, direct) : (double)INFINITY}};
-    return choose(args, all, c.own, direct, tolerance);
+    return choose(args, signal ? for_signal : for_image, all, c.own, direct, tolerance);
 }
 
 /* fl_row.bound of the rows below. */
