@@ -105,6 +105,25 @@ __device__ inline const fft_complex<W> *fft_roots()
     return table.root;
 }
 
+/* The same for lines with more threads than numbers of each: the root of t and k1 is at k1 G + t. */
+template <bool inverse, int shift, typename W, int E, int G>
+__host__ __device__ constexpr fft_table<W, E * G> make_fft_step_table()
+{
+    const fft_table<W, E *G> by_t = make_fft_table<inverse, shift, W, E, G>();
+    fft_table<W, E *G> table = {};
+    for (int t = 0; t < G; t++)
+        for (int k = 0; k < E; k++)
+            table.root[k * G + t] = by_t.root[t * E + k];
+    return table;
+}
+
+template <bool inverse, int shift, typename W, int E, int G>
+__device__ inline const fft_complex<W> *fft_step_roots()
+{
+    static constexpr fft_table<W, E *G> table = make_fft_step_table<inverse, shift, W, E, G>();
+    return table.root;
+}
+
 /* --------------------------------------------------------------------------------------------- within a thread ---- */
 
 template <bool inverse, int E, int... i, typename W>
@@ -167,25 +186,6 @@ __device__ inline void fft_registers(fft_complex<W> *v)
 }
 
 /* ----------------------------------------------------------------------------------------------------- lines ---- */
-
-/* The same for lines with more threads than numbers of each, at k1 G + t. */
-template <bool inverse, int shift, typename W, int E, int G>
-__host__ __device__ constexpr fft_table<W, E * G> make_fft_step_table()
-{
-    const fft_table<W, E *G> by_t = make_fft_table<inverse, shift, W, E, G>();
-    fft_table<W, E *G> table = {};
-    for (int t = 0; t < G; t++)
-        for (int k = 0; k < E; k++)
-            table.root[k * G + t] = by_t.root[t * E + k];
-    return table;
-}
-
-template <bool inverse, int shift, typename W, int E, int G>
-__device__ inline const fft_complex<W> *fft_step_roots()
-{
-    static constexpr fft_table<W, E *G> table = make_fft_step_table<inverse, shift, W, E, G>();
-    return table.root;
-}
 
 /* Where in shared memory the numbers z[t, k1] of a line are. They are written in the order of k1 by all t at once, and
  * read in the order of t by all k1 at once. */

@@ -7,8 +7,9 @@
  * complex numbers a + i b: the kernel h is real, so that (a + i b) * h = a * h + i (b * h) needs not be taken apart.
  *
  * A block of N = N1 N2 numbers is a matrix of N1 rows, number n2 + N2 n1 in row n1. With frequency k = k1 + N1 k2,
- *     X[k] = sum over n2 of exp(-2 pi i n2 k2 / N2) exp(-2 pi i n2 k1 / N) sum over n1 of x[n2 + N2 n1] exp(-2 pi i n1
- * k1 / N1) is a transform of each column, a turn of each number, and a transform of each row (Bailey, "FFTs in external
+ *     y[k1, n2] = exp(-2 pi i n2 k1 / N) times the sum over n1 of x[n2 + N2 n1] exp(-2 pi i n1 k1 / N1),
+ *     X[k] = sum over n2 of y[k1, n2] exp(-2 pi i n2 k2 / N2):
+ * a transform of each column, a turn of each number, and a transform of each row (Bailey, "FFTs in external
  * or hierarchical memory", Journal of Supercomputing 4, 1990). Three kernels: the columns, loaded from the signal; the
  * rows, their product with the kernel's spectrum, which lies in the same order, and the rows back; the columns back and
  * the outputs. A block passes through memory twice.
