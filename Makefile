@@ -49,21 +49,30 @@ NOTEBOOK_PACKAGES := jupyter-notebook python3-nbclient python3-ipykernel python3
 GPU_PACKAGES := hipcc libamdhip64-dev llvm libtbb-dev librocprim-dev libfftw3-dev
 MPI_PACKAGES := libopenmpi-dev openmpi-bin libmpich-dev mpich slurmctld slurmd slurm-client munge
 
+# A fresh tree of what runs here alone, such as demo and check, is compiled for few GPUs; `make` and `make install`
+# compile it for all that the compilers know, which with the toolchains of both vendors takes twice as long.
+FRESH = $(if $(wildcard $(BUILD)/CMakeCache.txt),,$(GENERATOR) -DCMAKE_INSTALL_PREFIX=$(PREFIX) $(FEW))
+FEW := -DFLYNN_AMD_ARCHITECTURES=few -DFLYNN_CUDA_ARCHITECTURES=few
+
 all: $(BUILD)/CMakeCache.txt
+	@! grep -q 'ARCHITECTURES:STRING=few$$' $< || $(CMAKE) -S . -B $(BUILD) $(FEW:few=all) $(CMAKE_FLAGS)
 	@$(CMAKE) --build $(BUILD) --parallel $(JOBS) --target programs
 
 $(BUILD)/CMakeCache.txt:
 	@$(CMAKE) -S . -B $(BUILD) $(GENERATOR) -DCMAKE_INSTALL_PREFIX=$(PREFIX) -DBUILD_TESTING=OFF $(CMAKE_FLAGS)
 
+here:
+	@$(if $(FRESH),$(CMAKE) -S . -B $(BUILD) $(FRESH) -DBUILD_TESTING=OFF $(CMAKE_FLAGS))
+	@$(CMAKE) --build $(BUILD) --parallel $(JOBS) --target programs
+
 demo: deps-build
-	@$(MAKE) --no-print-directory all
+	@$(MAKE) --no-print-directory here
 	@sh docs/examples/demo.sh $(BUILD)/bin/flynn $(DEMO)
 
 # The tests join the same tree. What `make` compiled without -Werror is compiled once more, so that no warning passes;
 # after that neither `make` nor another `make check` compiles what has not changed.
 tests: deps
-	@$(CMAKE) -S . -B $(BUILD) $(if $(wildcard $(BUILD)/CMakeCache.txt),,$(GENERATOR) -DCMAKE_INSTALL_PREFIX=$(PREFIX)) \
-		-DFLYNN_WERROR=ON -DBUILD_TESTING=ON $(CMAKE_FLAGS)
+	@$(CMAKE) -S . -B $(BUILD) $(FRESH) -DFLYNN_WERROR=ON -DBUILD_TESTING=ON $(CMAKE_FLAGS)
 	@$(CMAKE) --build $(BUILD) --parallel $(JOBS)
 
 check: tests
@@ -82,16 +91,16 @@ check-mutants: tests
 check-gpu: tests
 	@bash tests/deep/gpu.sh -j $(JOBS) $(BUILD)
 
-bench: all
+bench: here
 	@FLYNN=$(CURDIR)/$(BUILD)/bin/flynn $(call python_with,numpy) -B tests/bench/bench.py --output=$(DIST)/bench $(BENCH_FLAGS)
 
-pages: all
+pages: here
 	@$(BUILD)/bin/flynn ceiling --backend=serial,simd,omp,hip
 	@FLYNN=$(BUILD)/bin/flynn FLYNN_SOURCE=$(CURDIR) python3 -B tests/docs/pages.py --write $(PAGES)
 
 # A page with docs/images/NAME.png has the command that draws it, from words that make arrays: `$ flynn show gaussian:9x9 --png=NAME.png`.
 # The picture of report.md is a browser's, which that page says; drawings (.svg) are written by hand.
-pictures: all
+pictures: here
 	@cd docs/images && for picture in *.png; do \
 		command=$$(sed -n "s/^ *[$$] \(flynn .*--png=$$picture\)/\1/p" ../*.md ../*/*.md | head -1); \
 		[ -z "$$command" ] || { echo "$$command"; PATH="$(CURDIR)/$(BUILD)/bin:$$PATH" sh -c "$$command" > /dev/null || exit 1; }; done
@@ -104,11 +113,11 @@ python_with = $(or $(firstword $(foreach python,python3 /usr/bin/python3,$(if $(
 
 # Jupyter wants to be told that root, as in a container, is meant. NOTEBOOK_FLAGS=--no-browser prints the address alone.
 notebook: deps-build deps-notebook
-	@$(MAKE) --no-print-directory all
+	@$(MAKE) --no-print-directory here
 	@PYTHONPATH="$(CURDIR)/python:$$PYTHONPATH" $(call python_with,notebook) -m notebook $(if $(filter 0,$(shell id -u)),--allow-root) --notebook-dir=docs $(NOTEBOOK_FLAGS) $(NOTEBOOK)
 
 notebooks: deps-build deps-notebook
-	@$(MAKE) --no-print-directory all
+	@$(MAKE) --no-print-directory here
 	@$(call python_with,nbclient) -B tests/python/notebooks.py --write docs/notebooks/*.ipynb
 
 # What is not committed is not in it, and the time of its files is the commit's.
@@ -146,4 +155,4 @@ deps-mpi:
 clean:
 	@rm -rf $(BUILD) out
 
-.PHONY: all demo tests check check-quick check-deep check-mutants check-gpu bench pages pictures notebook notebooks dist install deps-build deps deps-deep deps-page deps-notebook deps-gpu deps-mpi clean
+.PHONY: all here demo tests check check-quick check-deep check-mutants check-gpu bench pages pictures notebook notebooks dist install deps-build deps deps-deep deps-page deps-notebook deps-gpu deps-mpi clean

@@ -3,12 +3,13 @@
 #
 #   all            those of the table below that this hipcc knows
 #   native         those in this machine
+#   few            those in this machine that this hipcc knows, and gfx90a, which the tests emulate
 #   gfx90a         a GPU's architecture, perhaps with features: gfx90a:xnack+
 #   gfx11-generic  code for several architectures, where hipcc (ROCm 6.3, clang 19) and the runtime know such
 #
 # backends/hip/gpu/amd_target.h decides at run time which GPUs that code runs on.
 
-set(FLYNN_AMD_ARCHITECTURES all CACHE STRING "AMD GPUs to compile for: all, native, or names such as gfx90a or gfx11-generic")
+set(FLYNN_AMD_ARCHITECTURES all CACHE STRING "AMD GPUs to compile for: all, few, native, or names such as gfx90a or gfx11-generic")
 
 # What ROCm 5, 6 and 7 support.
 set(FLYNN_AMD_TABLE gfx906 gfx908 gfx90a gfx942 gfx950 gfx1030 gfx1100 gfx1101 gfx1102 gfx1151 gfx1200 gfx1201)
@@ -62,8 +63,13 @@ function(flynn_amd_architectures variable)
     set(cure "configure with another -DFLYNN_AMD_ARCHITECTURES, or use a newer hipcc")
     string(REPLACE " " ";" words "${FLYNN_AMD_ARCHITECTURES}")
     foreach(word IN LISTS words)
-        if(word STREQUAL "all")
-            foreach(architecture IN LISTS FLYNN_AMD_TABLE)
+        if(word MATCHES "^(all|few)$")
+            set(wanted ${FLYNN_AMD_TABLE})
+            if(word STREQUAL "few")
+                flynn_native_architectures(native)
+                set(wanted gfx90a ${native})
+            endif()
+            foreach(architecture IN LISTS wanted)
                 flynn_hipcc_try(error ${architecture})
                 if(NOT error)
                     list(APPEND chosen ${architecture})

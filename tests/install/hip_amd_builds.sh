@@ -48,6 +48,8 @@ chmod +x enumerator
 resolves "" "gfx90a;gfx1100"
 resolves all "gfx90a;gfx1100"
 resolves native "gfx1100;gfx90a"
+resolves few "gfx90a;gfx1100"
+FAKE_KNOWS=gfx90a resolves few gfx90a
 resolves "gfx90a;gfx90a" gfx90a
 resolves "gfx1100 gfx90a" "gfx1100;gfx90a"
 resolves gfx11-generic gfx11-generic -mcode-object-version=6
@@ -56,7 +58,9 @@ resolves gfx942 "" "" "hipcc 9.9.1 cannot compile for gfx942: invalid target ID 
 resolves "gfx90a;gfx942" "" "" "hipcc 9.9.1 cannot compile for gfx942: invalid target ID 'gfx942'"
 FAKE_KNOWS=none resolves all "" "" "hipcc 9.9.1 cannot compile for any AMD GPU: invalid target ID 'gfx1201'"
 FAKE_KNOWS=gfx90a resolves native "" "" "hipcc 9.9.1 cannot compile for gfx1100: invalid target ID 'gfx1100'"
+FAKE_KNOWS=none resolves few "" "" "hipcc 9.9.1 cannot compile for any AMD GPU: invalid target ID 'gfx90a'"
 echo 'exit 1' >enumerator
+resolves few gfx90a
 resolves native "" "" "FLYNN_AMD_ARCHITECTURES is native, but no AMD GPU was found in this machine" \
     -DFLYNN_AMD_ARCHITECTURES=gfx90a
 
