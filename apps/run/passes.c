@@ -242,7 +242,7 @@ static fl_status call(void *user, const fl_run *run)
     }
     if (run->timing && got == FL_OK && w->exercise->kind->watched)
         w->exercise->kind->watched(w->exercise, w->what.on->device, &w->found.watched);
-    if (run->timing && w->what.optional && got != FL_OK) { /* its memory is for those that can run */
+    if (run->timing && w->what.optional && got != FL_OK) { /* frees its memory for the variants that can run */
         must(fl_stream_wait(run->stream));
         release(w);
     }

@@ -304,7 +304,7 @@ fl_status launch_rank(const fl_context *context, const matrix<const T> &kernel, 
         return hip_queue(context, kernel_function, dim3(1), dim3((unsigned)width, (unsigned)width),
                          rank_shared<T>(width), kernel, *f, columns_first, hip_stream_of(context)->report, needed);
     };
-    if constexpr (sizeof(T) == sizeof(float)) /* in f64 a thread of so many would not have enough registers */
+    if constexpr (sizeof(T) == sizeof(float)) /* in f64 each of 1024 threads would have too few registers */
         if (std::max(kernel.rows, kernel.columns) > 64)
             return queue(rank_kernel<32, T>, 32);
     return queue(rank_kernel<16, T>, 16);
@@ -411,8 +411,8 @@ fl_status run(const fl_context *context, const void *arguments, const fl_launch 
     return (args->out.dtype == FL_F32 ? in_f32 : in_f64)(context, args, launch);
 }
 
-/* Makes the last kernel of `separable` the one that fl_device_api.last_kernel describes, after those of an FFT that did
- * nothing. */
+/* Makes fl_device_api.last_kernel describe the last kernel of `separable`: the kernels of an FFT, which did nothing,
+ * were queued after it. */
 template <typename T>
 void describe_separable(const fl_context *context, const fl_convolve_args *args, const tiling &t,
                         const fl_launch *launch)

@@ -23,7 +23,7 @@ constexpr int64_t at_once = INT64_C(1) << 19;
 #else
 constexpr int64_t at_once = INT64_C(1) << 25;
 #endif
-/* flynn.h states the bound of the error for so many elements of a pair, or `times` the kernel's. */
+/* The bound in flynn.h holds for pairs of at most `longest` elements, or `times` as many as the kernel has. */
 constexpr int64_t longest = 65536, times = 16;
 constexpr int64_t aligned = 16; /* elements: outputs that neighbours store are neighbours in memory */
 
@@ -54,7 +54,7 @@ auto with_line(int length, F f)
     return f(fft_line_shape<32, 16>());
 }
 
-/* The same for rows, which have 64 or 256 numbers. */
+/* Calls f with the shape of rows of that length, 64 or 256. */
 template <typename F>
 auto with_row(int length, F f)
 {

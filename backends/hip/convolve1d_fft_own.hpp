@@ -17,7 +17,8 @@ fft_cut hip_fft_signal_cut(const fl_convolve_args &args);
 /* Blocks of the kernel that transforms a pair's columns, and their shared memory. */
 fft_own_launch hip_fft_signal_columns(const fft_cut &cut, bool wide);
 
-/* The grid for so many groups of lines of each of `count` pairs: in x, and in z those that are too many there. */
+/* The grid of `count` pairs in y, each with `groups` blocks of threads in x and z: in z, too, where x may not hold them
+ * all. */
 dim3 hip_fft_signal_grid(const hip_device *device, int64_t groups, int threads, int count);
 
 /* Queues the convolution of `count` pairs; with the first ones the kernel's transform, in the memory of its spectrum.

@@ -31,11 +31,11 @@ constexpr int64_t at_once = INT64_C(1) << 22; /* elements of the tiles that a li
 static_assert(of_image.shortest * of_image.shortest % fft_chunk == 0 && of_signal.shortest % fft_chunk == 0,
               "a tile has whole chunks");
 
-/* Of auto's choice: what a multiply-add of a direct sum costs, where a transform of n elements to and fro costs n
- * (log2(n) + 4); multiply-adds below which the FFT's launches cost more; and outputs, of which fewer take as long,
- * because they do not fill the GPU. Measured on an H200. */
+/* What auto takes direct sums to cost, measured on an H200. */
 struct direct_sums {
-    double cost, least, outputs;
+    double cost;    /* of a multiply-add, where transforms of n elements to and fro cost n (log2(n) + 4) */
+    double least;   /* multiply-adds: fewer take less time than the launches of an FFT */
+    double outputs; /* fewer outputs take as long as this many, because they do not fill the GPU */
 };
 constexpr direct_sums for_image = {0.03, 1e9, 1}, for_signal = {0.043, 3.4e8, 2.2e5};
 
@@ -165,7 +165,7 @@ struct fft_work {
     fft_plans *plans;
     W *spectrum, *tiles;
     fft_norms *kernel_norms, *tile_norms;
-    int chunks;          /* of a tile, each with norms */
+    int chunks;          /* parts of a tile; each has norms */
     fft_found found;     /* with a tolerance */
     fft_limit *limits;   /* of our own transforms */
     const int *rank_one; /* fft_tiles' */

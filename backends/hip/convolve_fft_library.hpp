@@ -59,7 +59,7 @@ fl_status plans_for(const fl_context *context, fl_dtype dtype, const fft_cut &c,
         return status;
     const hip_device *device = hip_device_of(context);
     HIP_SELECT(device);
-    if (kept) /* what is queued still uses the old plans' memory */
+    if (kept) /* transforms that are queued still use the old plans' memory */
         HIP_TRY(device->host, device->number, hipStreamSynchronize(stream->queue));
     stream->fft.reset();
     std::shared_ptr<fft_plans> made;

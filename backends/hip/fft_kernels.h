@@ -33,7 +33,8 @@ struct fft_tiles {
     {
         return width + 2;
     }
-    __device__ bool are_needed() const /* the same for all threads */
+    /* Returns whether the sums of the tiles are wanted; all threads get the same answer. */
+    __device__ bool are_needed() const
     {
         return !rank_one || !gpu_same(*rank_one);
     }

@@ -105,7 +105,8 @@ __device__ inline const fft_complex<W> *fft_roots()
     return table.root;
 }
 
-/* The same for lines with more threads than numbers of each: the root of t and k1 is at k1 G + t. */
+/* The roots of make_fft_table, that of t and k1 at k1 G + t: neighbouring threads load neighbours. For lines that have
+ * more threads than a thread has numbers. */
 template <bool inverse, int shift, typename W, int E, int G>
 __host__ __device__ constexpr fft_table<W, E * G> make_fft_step_table()
 {
@@ -201,7 +202,7 @@ struct fft_row_place { /* a line's threads are neighbours: what they access at o
     {
         return h * G * G + t * G + (t ^ thread);
     }
-    __device__ int at(int k1, int t) const /* of lines with more threads than numbers of each */
+    __device__ int at(int k1, int t) const /* for fft_line_in_three */
     {
         return k1 * G + (t ^ k1);
     }

@@ -196,7 +196,7 @@ __global__
     }
 }
 
-/* Of an output in the result. */
+/* Where an output lies in the result. */
 struct fft_place {
     int64_t row, column;
 };
@@ -314,7 +314,7 @@ __global__ GPU_LAUNCH_BOUNDS((fft_row_lines<W, E, G>::threads),
             most.sum = std::fmax(most.sum, stored && lower ? std::fabs((double)v[m].im) : 0);
         }
     }
-    constexpr int bits = 12; /* of an output's column in a tile */
+    constexpr int bits = 12; /* enough for the column of an output within its tile */
     const auto number_of = [=](int bit) {
         return (unsigned)(i + (bit % 2 ? half : 0)) << bits | (unsigned)(j + G * (bit / 2));
     };

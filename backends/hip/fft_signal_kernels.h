@@ -22,12 +22,13 @@
 /* Blocks of numbers of two segments each, one block after the other. */
 template <typename W>
 struct fft_pairs {
-    fft_complex<W> *data, *spectrum; /* of the kernel: one block */
-    int64_t first;                   /* the number of the first pair in the whole signal */
-    int columns;                     /* N2 */
-    int log2_step;                   /* of fft_fine_circle / N */
-    int segment, dropped;            /* outputs of a segment, and elements before them; together N */
-    bool with_kernel;                /* the kernel's columns are transformed, too, in the memory of the spectrum */
+    fft_complex<W> *data;
+    fft_complex<W> *spectrum; /* the kernel's, one block */
+    int64_t first;            /* the number of the first pair in the whole signal */
+    int columns;              /* N2 */
+    int log2_step;            /* of fft_fine_circle / N */
+    int segment, dropped;     /* outputs of a segment, and elements before them; together N */
+    bool with_kernel;         /* the kernel's columns are transformed, too, in the memory of the spectrum */
 };
 
 /* ------------------------------------------------------------------------------------------------------ turns ---- */
