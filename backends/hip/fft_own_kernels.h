@@ -259,6 +259,18 @@ __device__ inline void repair(const convolution<T> &c, uint64_t inaccurate, bool
         }
 }
 
+/* Notes what the threads of the block, which all call this, found of tile `number`: `most`.sum is the largest magnitude
+ * of a thread's sums. */
+template <int threads, typename T, typename W>
+__device__ inline void note_block(const fft_found &found, int64_t number, fft_norms most, const fft_limit &limit,
+                                  unsigned char *bytes)
+{
+    __syncthreads();
+    most = block_most<threads>(most, reinterpret_cast<fft_norms *>(bytes));
+    if (threadIdx.x == 0)
+        note_sums<T, W>(found, number, most.sum, limit.error);
+}
+
 /* The rows back, and the tile's outputs as store_tiles_kernel stores them. */
 template <typename T, typename W, int E, int G>
 __global__ GPU_LAUNCH_BOUNDS((fft_row_lines<W, E, G>::threads),
@@ -322,12 +334,8 @@ __global__ GPU_LAUNCH_BOUNDS((fft_row_lines<W, E, G>::threads),
         return fft_place{i0 + (place >> bits), j0 + (place & ((1u << bits) - 1))};
     };
     repair<false, shape::threads, W>(c, inaccurate, !std::isnan(least_kept), bytes, number_of, place_of);
-    if (!(accuracy.tolerance > 0) || std::isnan(least_kept)) /* for all threads of the block */
-        return;
-    __syncthreads();
-    most = block_most<shape::threads>(most, reinterpret_cast<fft_norms *>(bytes));
-    if (threadIdx.x == 0)
-        note_sums<T, W>(found, number, most.sum, limits[blockIdx.y].error);
+    if (accuracy.tolerance > 0 && !std::isnan(least_kept)) /* for all threads of the block */
+        note_block<shape::threads, T, W>(found, number, most, limits[blockIdx.y], bytes);
 }
 
 #endif

@@ -268,12 +268,8 @@ __global__ GPU_LAUNCH_BOUNDS(
     const auto number_of = [=](int bit) { return (unsigned)(j + apart * (bit / 2) + (bit % 2 ? p.segment : 0)); };
     const auto place_of = [=](unsigned place) { return fft_place{0, j0 + place}; };
     repair<true, shape::threads, W>(c, inaccurate, !std::isnan(least_kept), bytes, number_of, place_of);
-    if (!(accuracy.tolerance > 0) || std::isnan(least_kept)) /* for all threads of the block */
-        return;
-    __syncthreads();
-    most = block_most<shape::threads>(most, reinterpret_cast<fft_norms *>(bytes));
-    if (threadIdx.x == 0)
-        note_sums<T, W>(found, number, most.sum, limits[blockIdx.y].error);
+    if (accuracy.tolerance > 0 && !std::isnan(least_kept)) /* for all threads of the block */
+        note_block<shape::threads, T, W>(found, number, most, limits[blockIdx.y], bytes);
 }
 
 #endif
