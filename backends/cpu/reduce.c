@@ -19,8 +19,8 @@
 #include <string.h>
 
 #define ALWAYS_INLINE static inline __attribute__((always_inline))
-/* A block's sum is compiled once, not into each level of the recursion that adds blocks in pairs. */
-#define KERNEL static __attribute__((noinline))
+/* What calls it does so for a block or more: it is compiled once, not into each caller or level of a recursion. */
+#define KERNEL static __attribute__((noinline, noclone))
 
 enum {
     COLUMNS = 512,

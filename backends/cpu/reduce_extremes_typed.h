@@ -322,11 +322,7 @@ ALWAYS_INLINE void FN(naive_of)(const T *x, int64_t stride, int64_t length, bool
 }
 
 #define DIRECTION(name, most) \
-    static T FN(name##_run)(const T *x, int64_t length) \
-    { \
-        return FN(of_run)(x, length, most, NULL); \
-    } \
-    static T FN(arg##name##_run)(const T *x, int64_t length, int64_t *place) \
+    KERNEL T FN(name##_run)(const T *x, int64_t length, int64_t *place) \
     { \
         return FN(of_run)(x, length, most, place); \
     } \
@@ -335,7 +331,7 @@ ALWAYS_INLINE void FN(naive_of)(const T *x, int64_t stride, int64_t length, bool
     { \
         (void)y; \
         if (stride == 1) \
-            *(T *)s->value = FN(name##_run)(x, rows); \
+            *(T *)s->value = FN(name##_run)(x, rows, NULL); \
         else \
             FN(values_of)(x, stride, rows, columns, most, (T *)s->value); \
     } \
@@ -353,7 +349,7 @@ ALWAYS_INLINE void FN(naive_of)(const T *x, int64_t stride, int64_t length, bool
         (void)y; \
         for (int64_t i = 0; i < count; i++) { \
             const T *slice = (const T *)x + i * length; \
-            ((T *)out)[i] = length <= FEW ? FN(of_few_or_nan)(slice, length, most) : FN(name##_run)(slice, length); \
+            ((T *)out)[i] = length <= FEW ? FN(of_few_or_nan)(slice, length, most) : FN(name##_run)(slice, length, NULL); \
         } \
     } \
     static void FN(arg##name##_rows)(const void *x, const void *y, int64_t stride, int64_t rows, int columns, \
@@ -361,7 +357,7 @@ ALWAYS_INLINE void FN(naive_of)(const T *x, int64_t stride, int64_t length, bool
     { \
         (void)y; \
         if (stride == 1) \
-            *(T *)s->value = FN(arg##name##_run)(x, rows, s->at); \
+            *(T *)s->value = FN(name##_run)(x, rows, s->at); \
         else \
             FN(places_of)(x, stride, rows, columns, most, s); \
     } \
@@ -378,7 +374,7 @@ ALWAYS_INLINE void FN(naive_of)(const T *x, int64_t stride, int64_t length, bool
             if (length <= FEW) \
                 *place = FN(place_of_few)(slice, length, most); \
             else \
-                FN(arg##name##_run)(slice, length, place); \
+                FN(name##_run)(slice, length, place); \
         } \
     } \
     static const engine FN(name) = {FN(name##_rows),  FN(name##_choose), FN(store_value), \

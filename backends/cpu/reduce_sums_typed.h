@@ -58,7 +58,7 @@ KERNEL void FN(sum_block)(const T *x, const T *y, int64_t stride, int rows, int 
         sum[c] = (R)all[c];
 }
 
-static void FN(sum_rows)(const T *x, const T *y, int64_t stride, int64_t rows, int columns, R *sum)
+KERNEL void FN(sum_rows)(const T *x, const T *y, int64_t stride, int64_t rows, int columns, R *sum)
 {
     const int64_t half = first_half(rows, BLOCK_ROWS);
     R rest[COLUMNS];
@@ -94,12 +94,18 @@ KERNEL R FN(sum_lanes)(const T *x, const T *y, int count)
     return (R)(all[0] + rest);
 }
 
-static R FN(sum_run)(const T *x, const T *y, int64_t length)
+KERNEL R FN(sum_halves)(const T *x, const T *y, int64_t length);
+
+ALWAYS_INLINE R FN(sum_run)(const T *x, const T *y, int64_t length)
+{
+    return length <= RUN ? FN(sum_lanes)(x, y, (int)length) : FN(sum_halves)(x, y, length);
+}
+
+KERNEL R FN(sum_halves)(const T *x, const T *y, int64_t length)
 {
     const int64_t half = first_half(length, RUN);
 
-    return length <= RUN ? FN(sum_lanes)(x, y, (int)length)
-                         : FN(sum_run)(x, y, half) + FN(sum_run)(x + half, y ? y + half : NULL, length - half);
+    return FN(sum_run)(x, y, half) + FN(sum_run)(x + half, y ? y + half : NULL, length - half);
 }
 
 static void FN(sum)(const void *x, const void *y, int64_t stride, int64_t rows, int columns, columns_state *s)

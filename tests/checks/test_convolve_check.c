@@ -79,13 +79,13 @@ Test(convolve_check, cost_of_samples)
     for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
         const int64_t *image = shapes[i][0], *kernel = shapes[i][1];
         const int ndim = image[1] > 0 ? 2 : 1;
-        if (is_left_out(8))
-            continue;
         operands in = operands_of(ndim, image, kernel, -1);
         const int64_t terms = fmin((double)host_array_size(&in.image), (double)host_array_size(&in.kernel));
 
         for (fl_mode mode = FL_FULL; mode <= (can_be_valid(image, kernel) ? FL_VALID : FL_SAME); mode++) {
             char shown[96];
+            if (is_left_out(20))
+                continue;
             snprintf(shown, sizeof shown, "%lldx%lld with %lldx%lld, %s", (long long)image[0], (long long)image[1],
                      (long long)kernel[0], (long long)kernel[1], modes[mode]);
             expect_cheap_samples(&in, mode, terms, elements_of(ndim, image, kernel, mode), shown);

@@ -95,7 +95,8 @@ OF_ROWS, LOW_GRIDS, OF_GRIDS = "device", "tests/low-grids/flynn-hip-cpu.so", "gr
 BY_ITSELF = ("threads", "setting", "lapack", "lanes")  # they have inner files in archives of their own
 # The emulated GPU's files, whose objects two programs share with hip-cpu, and the programs' own.
 SIMT_FILES, OF_SIMT = ("plugins/hip-cpu/CMakeFiles/simt.dir/", "tests/CMakeFiles/simt_files.dir/"), ("grid", "grid_by_ucontext")
-ARCHIVES = tuple(f"tests/CMakeFiles/{name}.dir/" for name in ("inner_files", "function_files"))
+# Objects of which tests have archives: members are not in a program's command.
+ARCHIVES = ("tests/CMakeFiles/inner_files.dir/", "core/CMakeFiles/flynn.dir/src/text/")
 # Several processes: the cases of libflynn-dist, and commands whose check puts together what the ranks find.
 RANKS = "dist_cases"
 ON_RANKS = {"sort on ranks": ["sort", "--size=1000", "--dtype=i64"], "reduce on ranks": ["reduce", "range:1000", "--operation=argmax"],
@@ -218,10 +219,11 @@ def embedded_name(path):
 
 
 def tests_of(objects, table):
-    """The Criterion programs and the scripts for these objects, in order, none twice."""
+    """The Criterion programs and the scripts for these objects, by their names or folders, in order, none twice."""
     programs, scripts = [], []
-    for name in map(stem, objects):
-        fits = [prefix for prefix in table if name.startswith(prefix)]
+    for thing in objects:
+        folder = os.path.basename(os.path.dirname(thing))
+        fits = [prefix for prefix in table if stem(thing).startswith(prefix)] or [name for name in table if name == folder]
         if not fits:
             continue
         p, s = table[max(fits, key=len)]
@@ -326,7 +328,7 @@ class Planner:
                 chosen += [] if thing in chosen else [thing]
                 targets += [f"tests/test_{p}" for p in OF_SIMT]
             elif thing.startswith(ARCHIVES) and stem(thing) == stem(mutant.file):
-                chosen.append(thing)
+                chosen += [] if thing in chosen else [thing]
                 targets += [f"tests/test_{p}" for p in programs if p in BY_ITSELF]
         targets = list(dict.fromkeys(targets))
         return Plan(chosen, targets, programs, scripts, resources, more)
@@ -522,7 +524,7 @@ class Worker:
     def link_all(self, plan, objects, extra=()):
         """Links the targets that an object is of. An archive's members are not in the command: its programs get the object itself."""
         for target in plan.targets:
-            of_archive = ("apps/", *ARCHIVES) if target.startswith(("tests/", "bin/")) else ()
+            of_archive = ("apps/", *ARCHIVES) if target.startswith("tests/") else ("apps/",) if target.startswith("bin/") else ()
             mine = {o: p for o, p in objects.items() if o in self.build.link(target) or o.startswith(of_archive)}
             if mine and not self.link(target, mine, extra):
                 return False
