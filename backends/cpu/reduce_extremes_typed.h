@@ -349,7 +349,8 @@ ALWAYS_INLINE void FN(naive_of)(const T *x, int64_t stride, int64_t length, bool
         (void)y; \
         for (int64_t i = 0; i < count; i++) { \
             const T *slice = (const T *)x + i * length; \
-            ((T *)out)[i] = length <= FEW ? FN(of_few_or_nan)(slice, length, most) : FN(name##_run)(slice, length, NULL); \
+            ((T *)out)[i] = \
+                length <= FEW ? FN(of_few_or_nan)(slice, length, most) : FN(name##_run)(slice, length, NULL); \
         } \
     } \
     static void FN(arg##name##_rows)(const void *x, const void *y, int64_t stride, int64_t rows, int columns, \

@@ -322,8 +322,11 @@ ON_EVERY_BACKEND(matmul, deep_sums)
                                         {.batch_b = 3, .m = 260, .n = 128, .k = 97}};
     fl_device *device = open_device(on->resource);
     for (size_t i = 0; i < COUNT(forms) * 2; i++)
-        for (int gaps = 0; gaps < 2; gaps++)
+        for (int gaps = 0; gaps < 2; gaps++) {
+            if (is_left_out(2))
+                continue;
             check_stored(device, dtypes[(i + (size_t)gaps * 2) % 4], forms[i / 2], 100 + i, gaps == 1);
+        }
     fl_device_close(device);
 }
 
