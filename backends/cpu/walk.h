@@ -125,8 +125,11 @@ static void CPU_NAME(walk_stream_row)(const walk *w, const walk_loops *loops, ch
     for (int64_t i = 0; i < count; i += most) {
         const int64_t part = walk_smaller(most, count - i);
         char *at[WALK_MOST];
-        for (int k = 0; k < out; k++)
+        for (int k = 0; k < out; k++) {
             at[k] = from[k] + i * w->size[k];
+            if (k == 0 || at[k] != at[k - 1]) /* one input may be two operands */
+                cpu_stream_ask(at[k], part * w->size[k]);
+        }
         at[out] = result;
         loops->row(at, part);
         cpu_stream(from[out] + i * w->size[out], result, part * w->size[out]);
