@@ -34,10 +34,10 @@ static_assert(of_image.shortest * of_image.shortest % fft_chunk == 0 && of_signa
 /* What auto takes direct sums to cost, measured on an H200. */
 struct direct_sums {
     double cost;    /* of a multiply-add, where transforms of n elements to and fro cost n (log2(n) + 4) */
-    double least;   /* multiply-adds: fewer take less time than the launches of an FFT */
+    double least;   /* multiply-adds: fewer take less time than the launches of an FFT, or hardly more */
     double outputs; /* fewer outputs take as long as this many, because they do not fill the GPU */
 };
-constexpr direct_sums for_image = {0.03, 1e9, 1}, for_signal = {0.043, 3.4e8, 2.2e5};
+constexpr direct_sums for_image = {0.03, 4e8, 2e5}, for_signal = {0.043, 3.4e8, 2.2e5};
 
 /* ----------------------------------------------------------------------------------------------------- tiles ---- */
 
