@@ -220,7 +220,9 @@ void backends_keep(backend_list *list, const common_options *options, const char
         if (offers) {
             list->open[kept++] = *b;
         } else {
-            skip(list, b->requested, "it does not have this exercise", "");
+            char cause[64];
+            snprintf(cause, sizeof cause, "it does not have %s", operation);
+            skip(list, b->requested, cause, "");
             fl_device_close(b->device);
         }
     }
