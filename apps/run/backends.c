@@ -220,9 +220,7 @@ void backends_keep(backend_list *list, const common_options *options, const char
         if (offers) {
             list->open[kept++] = *b;
         } else {
-            char cause[64];
-            snprintf(cause, sizeof cause, "it does not have %s", operation);
-            skip(list, b->requested, cause, "");
+            skip(list, b->requested, "it does not have this exercise", "");
             fl_device_close(b->device);
         }
     }

@@ -171,6 +171,7 @@ struct exercise_kind {
     bool own_methods;       /* its variants are methods that the user chooses: none replaces another */
     bool scalar_library; /* its variant `library` on one core is scalar code: no library that chooses vectors itself */
     bool of_input;       /* the library's variants are for a dtype of the first input, not of the first output */
+    bool not_everywhere; /* some backends do not have the operation `name`: they are left out */
     bool only_alone;     /* not among the exercises of compare, sweep and laws */
 
     bool own_output;   /* -o is not the first output of the operation */

@@ -219,7 +219,6 @@ int command_slice(int argc, char **argv)
     if (output)
         must_do(file_check_output(output, &why), &why);
     backend_list backends = backends_open(&common); /* before any work: one that cannot run ends the command */
-    backends_keep(&backends, &common, "convert");
     host_array array = make_array(file, &common);
     part_list parts = make_parts(slice, &array);
 

@@ -74,17 +74,6 @@ fi
 # A plugin that returns wrong numbers is named, gets no rank, and makes the run fail.
 export FLYNN_PLUGIN_PATH=$FLYNN_TEST_FAULTS/wrong:$FLYNN_TEST_FAULTS/good
 ok "the same plugin without the fault" convolve --backend=serial,good "${quick[@]}"
-# A plugin without an operation is left out of `all`, and refused where it is named.
-for case in "good sort sort --size=100" "good sort compare sort --size=100" "good reconstruct batch --synthetic=2x8x8" \
-    "false-gpu convert slice --size=8"; do
-    read -r plugin operation words <<<"$case"
-    read -ra words <<<"$words"
-    export FLYNN_PLUGIN_PATH=$FLYNN_TEST_FAULTS/$plugin
-    ok "all but a plugin without $operation: ${words[0]}" "${words[@]}" --backend=all --json "${quick[@]:1}"
-    check "says so" json "$work/out" "[s['reason'] for s in d['skipped'] if s['backend'] == '$plugin'] == ['it does not have $operation']"
-    refused "${words[0]} on it" 3 "does not have $operation" "${words[@]}" --backend=$plugin
-done
-export FLYNN_PLUGIN_PATH=$FLYNN_TEST_FAULTS/wrong:$FLYNN_TEST_FAULTS/good
 run convolve --backend=serial,wrong --json --csv=wrong.csv "${quick[@]}"
 cp "$work/out" wrong.json
 check "wrong numbers: exit code 1" test "$status" = 1

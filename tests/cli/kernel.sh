@@ -357,7 +357,7 @@ part 2
 ok "in a compare" compare kernel --backend=hip-cpu --size=1000 "${quick[@]}"
 ok "all" compare kernel --backend=all --size=1000 --json "${quick[@]}"
 check "leaves processors out" json "$work/out" '{s["backend"]: s["reason"] for s in d["skipped"]}["serial"] ==
-    "it does not have kernel"'
+    "it does not have this exercise"'
 ok "in a sweep" sweep kernel --backend=hip-cpu --block=64,128x2 --size=1000 "${quick[@]}"
 ok "--trace" kernel --size=1000 --trace=trace.json "${hip[@]}"
 check "has the launch" grep -q "kernel own" trace.json
