@@ -19,7 +19,7 @@
 #include <string.h>
 
 #define ALWAYS_INLINE static inline __attribute__((always_inline))
-/* What calls it does so for a block or more: it is compiled once, not into each caller or level of a recursion. */
+/* A function that is compiled once, not copied into each caller: one call works on a block of elements or more. */
 #define KERNEL static __attribute__((noinline, noclone))
 
 enum {

@@ -31,10 +31,10 @@ constexpr int64_t at_once = INT64_C(1) << 22; /* elements of the tiles that a li
 static_assert(of_image.shortest * of_image.shortest % fft_chunk == 0 && of_signal.shortest % fft_chunk == 0,
               "a tile has whole chunks");
 
-/* What auto takes direct sums to cost, measured on an H200. */
+/* The cost of direct sums by which auto chooses, measured on an H200. */
 struct direct_sums {
-    double cost;    /* of a multiply-add, where transforms of n elements to and fro cost n (log2(n) + 4) */
-    double least;   /* multiply-adds: fewer take less time than the launches of an FFT, or hardly more */
+    double cost;    /* of one multiply-add; transforms of n elements to and fro cost n (log2(n) + 4) */
+    double least;   /* multiply-adds: with fewer, an FFT's launches take as long as the sums, or longer */
     double outputs; /* fewer outputs take as long as this many, because they do not fill the GPU */
 };
 constexpr direct_sums for_image = {0.03, 4e8, 2e5}, for_signal = {0.043, 3.4e8, 2.2e5};

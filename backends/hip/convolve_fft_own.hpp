@@ -57,7 +57,7 @@ fft_own_launch hip_fft_own_rows(const fft_cut &cut, bool wide);
 /* How lines are transformed. */
 template <int E, int G>
 struct fft_line_shape {
-    static constexpr int numbers = E; /* of a line that a thread holds */
+    static constexpr int numbers = E; /* that each thread holds */
     static constexpr int threads = G; /* that transform a line */
 };
 

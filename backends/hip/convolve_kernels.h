@@ -274,7 +274,7 @@ __device__ inline bool is_before(const candidate<T> &a, const candidate<T> &b)
     return a.row != b.row ? a.row < b.row : a.column < b.column;
 }
 
-/* Returns the candidate of larger magnitude, never NaN; of two equal ones the one that is before the other. */
+/* Returns the candidate of larger magnitude, which is never NaN; of two equal ones, the earlier one. */
 template <typename T>
 __device__ inline candidate<T> larger(candidate<T> first, candidate<T> second)
 {

@@ -259,8 +259,8 @@ __device__ inline void repair(const convolution<T> &c, uint64_t inaccurate, bool
         }
 }
 
-/* Notes what the threads of the block, which all call this, found of tile `number`: `most`.sum is the largest magnitude
- * of a thread's sums. */
+/* Notes what a block found of tile `number`. All threads of the block call this; `most`.sum is the largest magnitude of
+ * the calling thread's sums. */
 template <int threads, typename T, typename W>
 __device__ inline void note_block(const fft_found &found, int64_t number, fft_norms most, const fft_limit &limit,
                                   unsigned char *bytes)

@@ -26,7 +26,7 @@ struct fft_pairs {
     fft_complex<W> *spectrum; /* the kernel's, one block */
     int64_t first;            /* the number of the first pair in the whole signal */
     int columns;              /* N2 */
-    int log2_step;            /* of fft_fine_circle / N */
+    int log2_step;            /* log2(fft_fine_circle / N): how far neighbouring roots are apart */
     int segment, dropped;     /* outputs of a segment, and elements before them; together N */
     bool with_kernel;         /* the kernel's columns are transformed, too, in the memory of the spectrum */
 };
