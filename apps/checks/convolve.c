@@ -121,11 +121,14 @@ static void expect_all(convolve_oracle *o, fl_device *device, const host_array *
     host_array_free(&magnitudes);
 }
 
-/* From sums of absolute values to what rounding may change. */
+/* From sums of absolute values to what rounding may change; where products underflow, that is more (flynn.h). */
 static void scale_bounds(convolve_oracle *o)
 {
+    double *bounds = o->bound.data;
+
     for (int64_t n = 0; n < o->count; n++)
-        ((double *)o->bound.data)[n] *= (double)(o->terms + 16) * unit_roundoff(o->dtype);
+        bounds[n] = (double)(o->terms + 16) * unit_roundoff(o->dtype) * bounds[n] +
+                    2 * (double)o->terms * smallest_subnormal(o->dtype);
 }
 
 /* First the corners, then any places, every fourth of an image's on an edge. */

@@ -43,6 +43,14 @@ static double units_of(int64_t keep, bool scaled)
     return (double)(keep + (scaled ? 4 : 1));
 }
 
+/* The error of an element: `magnitude` is its sum over absolute values, `vt_sum` that of the elements of vt. The second
+ * term is for products that underflow; those of u and s are then multiplied by vt (flynn.h). */
+static double error_of(int64_t keep, bool scaled, fl_dtype dtype, double magnitude, double vt_sum)
+{
+    return units_of(keep, scaled) * unit_roundoff(dtype) * magnitude +
+           ((double)keep + (scaled ? vt_sum : 0)) * smallest_subnormal(dtype);
+}
+
 /* The reference's result for the factors, or for their absolute values. */
 static host_array by_reference(const reconstruct_oracle *o, fl_device *device, const host_array *const *factors,
                                bool absolute)
@@ -63,16 +71,29 @@ static host_array by_reference(const reconstruct_oracle *o, fl_device *device, c
     return reference_fetch(y);
 }
 
+/* At least the sum over the absolute values of vt in any element's sum. */
+static double most_of_vt(const reconstruct_oracle *o, const host_array *vt)
+{
+    double largest = 0;
+
+    for (int64_t i = 0; i < host_array_size(vt); i++)
+        largest = fmax(largest, fabs(host_array_get(vt, i)));
+    return (double)o->keep * largest;
+}
+
 static void expect_every_element(reconstruct_oracle *o, const host_array *const *factors)
 {
     fl_device *device = reference_device(factors[1] ? "reconstruct" : "matmul", "reference");
+    const double vt_sum = most_of_vt(o, factors[2]);
     host_array magnitudes;
+    double *bounds;
 
     o->expected = by_reference(o, device, factors, false);
     magnitudes = by_reference(o, device, factors, true);
     o->bound = reference_convert(&magnitudes, FL_F64);
+    bounds = o->bound.data;
     for (int64_t i = 0; i < host_array_size(&o->bound); i++)
-        ((double *)o->bound.data)[i] *= units_of(o->keep, factors[1] != NULL) * unit_roundoff(o->dtype);
+        bounds[i] = error_of(o->keep, factors[1] != NULL, o->dtype, bounds[i], vt_sum);
     host_array_free(&magnitudes);
     fl_device_close(device);
 }
@@ -115,17 +136,18 @@ void reconstruct_compare_element(const host_array *u, const host_array *s, const
 {
     const int64_t k = u->shape[u->ndim - 1], columns = vt->shape[vt->ndim - 1];
     const int64_t row = at / columns, first = row / u->shape[u->ndim - 2] * k; /* of s, and of the rows of vt */
-    long double sum = 0, magnitude = 0;
+    long double sum = 0, magnitude = 0, vt_sum = 0;
 
     /* A sum that is NaN stays NaN, and arithmetic with it would take a hundred times as long. */
     for (int64_t p = 0; p < keep && !isnan(sum); p++) {
         const long double us = (long double)host_array_get(u, row * k + p) * (s ? host_array_get(s, first + p) : 1);
-        const long double term = us * host_array_get(vt, (first + p) * columns + at % columns);
+        const long double v = host_array_get(vt, (first + p) * columns + at % columns), term = us * v;
         sum += term;
         magnitude += fabsl(term);
+        vt_sum += fabsl(v);
     }
     compare_add(found, at, host_array_get(y, at), y->dtype == FL_F32 ? (double)(float)sum : (double)sum,
-                units_of(keep, s != NULL) * unit_roundoff(y->dtype) * (double)magnitude);
+                error_of(keep, s != NULL, y->dtype, (double)magnitude, (double)vt_sum));
 }
 
 static void compare_element(reconstruct_oracle *o, const host_array *result, int64_t at, compare_result *found)

@@ -148,6 +148,11 @@ double unit_roundoff(fl_dtype dtype)
     return dtype == FL_F32 ? FLT_EPSILON / 2 : DBL_EPSILON / 2;
 }
 
+double smallest_subnormal(fl_dtype dtype)
+{
+    return dtype == FL_F32 ? FLT_TRUE_MIN : DBL_TRUE_MIN;
+}
+
 /* ------------------------------------------------------------------------------------- element by element ---- */
 
 /* Where the i-th of `count` elements is, which are spread evenly over all. */

@@ -33,6 +33,9 @@ int64_t int64_smaller(int64_t a, int64_t b);
 /* Half the distance from 1 to the next number: the largest relative error of one rounding. */
 double unit_roundoff(fl_dtype dtype);
 
+/* The smallest number above 0: twice what one rounding is off at most where a result underflows. */
+double smallest_subnormal(fl_dtype dtype);
+
 /* result[i], to be compared with expected[k]. A double does not hold every i64 beyond 2^53: two different ones stay
  * different. */
 double reference_got(const host_array *result, int64_t i, const host_array *expected, int64_t k);

@@ -102,6 +102,27 @@ Test(reconstruct_check, finds_one_wrong_element, .timeout = 240)
     }
 }
 
+static void multiply(host_array *array, double by)
+{
+    for (int64_t i = 0; i < host_array_size(array); i++)
+        host_array_set(array, i, host_array_get(array, i) * by);
+}
+
+/* Where products underflow, each is off by up to half the smallest number. */
+Test(reconstruct_check, products_that_underflow, .timeout = 240)
+{
+    const double smallest = FLT_TRUE_MIN;
+    struct sample x = sample_create(FL_F32);
+    multiply(&x.u, 1e-15);
+    multiply(&x.s, 1e-15);
+    multiply(&x.vt, 1e-14);
+    compute(&x);
+    cr_expect(held_against(&x, CHECK_FULL).ok);
+    cr_expect(held_against(&x, CHECK_SAMPLED).ok);
+    expect_found(&x, CHECK_FULL, 3 * (RANK + 4) * smallest);
+    sample_free(&x);
+}
+
 /* Where the factors are not finite, neither are the sums: their elements are compared one by one. */
 Test(reconstruct_check, infinities_and_nan, .timeout = 240)
 {
