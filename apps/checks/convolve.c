@@ -121,7 +121,7 @@ static void expect_all(convolve_oracle *o, fl_device *device, const host_array *
     host_array_free(&magnitudes);
 }
 
-/* From sums of absolute values to what rounding may change; where products underflow, that is more (flynn.h). */
+/* From sums of absolute values to what rounding may change; where products underflow, that is more (docs/accuracy.md). */
 static void scale_bounds(convolve_oracle *o)
 {
     double *bounds = o->bound.data;

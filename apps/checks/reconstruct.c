@@ -44,7 +44,7 @@ static double units_of(int64_t keep, bool scaled)
 }
 
 /* The error of an element: `magnitude` is its sum over absolute values, `vt_sum` that of the elements of vt. The second
- * term is for products that underflow; those of u and s are then multiplied by vt (flynn.h). */
+ * term is for products that underflow; those of u and s are then multiplied by vt (docs/accuracy.md). */
 static double error_of(int64_t keep, bool scaled, fl_dtype dtype, double magnitude, double vt_sum)
 {
     return units_of(keep, scaled) * unit_roundoff(dtype) * magnitude +

@@ -2,9 +2,9 @@
 #include "reduce.h"
 
 #include "ranks/group.h"
+#include "run/reference.h"
 #include "support/memory.h"
 
-#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -115,7 +115,7 @@ static void compare_one(compare_result *found, int64_t i, const host_array *resu
 {
     const bool single = result->dtype == FL_F32;
     const double sum = single ? (double)(float)total(p) : (double)total(p);
-    const double unit = single ? FLT_EPSILON / 2 : DBL_EPSILON / 2;
+    const double underflow = w->y ? (double)p->count * smallest_subnormal(result->dtype) : 0; /* of the products */
 
     if (w->reduction == FL_ARGMIN || w->reduction == FL_ARGMAX)
         compare_whole(found, i, result, p->at);
@@ -124,7 +124,8 @@ static void compare_one(compare_result *found, int64_t i, const host_array *resu
     else if (!fl_dtype_is_float(result->dtype))
         compare_whole(found, i, result, w->reduction == FL_SUM ? (int64_t)p->whole : p->extreme.whole);
     else /* `sum` itself is rounded */
-        compare_add(found, i, host_array_get(result, i), sum, (units(w, p->count) + 1) * unit * (double)p->absolute);
+        compare_add(found, i, host_array_get(result, i), sum,
+                    (units(w, p->count) + 1) * unit_roundoff(result->dtype) * (double)p->absolute + underflow);
 }
 
 compare_result reduce_compare(const reduce_work *w, const host_array *result)

@@ -58,6 +58,22 @@ Test(reduce_check, few_numbers)
     }
 }
 
+/* Products that underflow are off by up to half the smallest number, ω, each: here to 0. Sums of such numbers are
+ * exact. */
+Test(reduce_check, products_that_underflow)
+{
+    float numbers[64], right = 0, wrong = 130 * FLT_TRUE_MIN;
+    const host_array x = vector(FL_F32, 64, numbers);
+
+    for (int i = 0; i < 64; i++)
+        numbers[i] = 0x1.fp-76F; /* the square is 0.47 ω, the sum of 64 of them 30 ω */
+    cr_expect(is_right(&x, &x, FL_SUM, false, FL_F32, &right));
+    cr_expect(!is_right(&x, &x, FL_SUM, false, FL_F32, &wrong));
+    for (int i = 0; i < 64; i++)
+        numbers[i] = FLT_TRUE_MIN;
+    cr_expect(!is_right(&x, NULL, FL_SUM, false, FL_F32, &right));
+}
+
 /* A sum in long double alone loses the ones. */
 Test(reduce_check, the_expected_sum_is_exact)
 {
