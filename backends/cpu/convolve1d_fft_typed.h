@@ -32,12 +32,37 @@ static void FT(transform_kernel)(FT(filter) * f)
     FT(divide)(f->kernel, cpu_fft_pitch(f->length), (double)f->length);
 }
 
+/* Sets to 0 the sums that are too inaccurate because the signal has zeros alone under the kernel, of which a transform
+ * leaves remainders. Returns how many others are too inaccurate. */
+static int64_t FT(clear_empty)(const FT(filter) * f, int64_t i, int64_t count, work *block, double least)
+{
+    const real *const signal = f->c->signal.data;
+    const int64_t taps = f->c->kernel.shape[0], x0 = i + f->c->origin - taps + 1, size = f->c->signal.shape[0];
+    int64_t others = 0, at = -1; /* the last element that is not 0 */
+
+    for (int64_t x = 0; x < count + taps - 1; x++) {
+        const int64_t j = x - taps + 1;
+        at = x0 + x >= 0 && x0 + x < size && signal[x0 + x] != 0 ? x : at;
+        if (j < 0 || fabs((double)block[j]) >= least) {
+            continue;
+        } else if (at >= j) {
+            others++;
+        } else {
+            ((real *)f->c->out.data)[i + j] = 0;
+            block[j] = (work)least;
+        }
+    }
+    return others;
+}
+
 /* Stores a block's sums, those that are too inaccurate after they were summed again: one by one, or, where they are
  * many, with all others. */
-static void FT(store_block)(const FT(filter) * f, int64_t i, int64_t count, const work *block, double least)
+static void FT(store_block)(const FT(filter) * f, int64_t i, int64_t count, work *block, double least)
 {
     int64_t small = FT(store_row)(block, least, (real *)f->c->out.data + i, count);
 
+    if (small * f->c->kernel.shape[0] > f->length) /* elements, which clear_empty looks at */
+        small = FT(clear_empty)(f, i, count, block, least);
     if (small > count / FEW_SUMS) {
         FN(tile)(f->c, i, i + count);
         return;

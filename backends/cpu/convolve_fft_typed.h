@@ -36,19 +36,86 @@ static void FT(transform_kernel)(FT(filter) * f)
     FT(divide)(f->kernel, f->cut.edge[0] * pitch, (double)f->cut.edge[0] * (double)f->cut.edge[1]);
 }
 
+/* Where a thread works. */
+typedef struct FT(room) {
+    work *tile;
+    real *line;    /* a row of the image under a tile's outputs */
+    int32_t *last; /* for each column of outputs */
+} FT(room);
+
+/* Bytes that the parts of a room take. */
+typedef struct FT(room_size) {
+    size_t tile, line, last;
+} FT(room_size);
+
+static FT(room_size) FT(size_of_room)(const FT(filter) * f)
+{
+    const int64_t tile = f->cut.edge[0] * cpu_fft_pitch(f->cut.edge[1]), line = f->cut.step[1] + f->c->kernel.shape[1];
+
+    return (FT(room_size)){(size_t)round_up(tile, CPU_LINE) * sizeof(work),
+                           (size_t)round_up(line, CPU_LINE) * sizeof(real),
+                           (size_t)round_up(f->cut.step[1], CPU_LINE) * sizeof(int32_t)};
+}
+
+/* The room of the calling thread. */
+static FT(room) FT(room_in)(char *rooms, FT(room_size) size)
+{
+    char *const own = rooms + (size_t)omp_get_thread_num() * (size.tile + size.line + size.last);
+
+    return (FT(room)){(work *)own, (real *)(own + size.tile), (int32_t *)(own + size.tile + size.line)};
+}
+
+/* Sets to 0 the sums that are too inaccurate because the image has zeros alone under the kernel, of which a transform
+ * leaves remainders. Returns how many others are too inaccurate. */
+static int64_t FT(clear_empty)(const FT(filter) * f, area t, FT(room) room, double least)
+{
+    const fl_convolve_args *c = f->c;
+    const int64_t kh = c->kernel.shape[0], kw = c->kernel.shape[1], width = t.j1 - t.j0;
+    const int64_t y0 = t.i0 + c->origin[0] - kh + 1, x0 = t.j0 + c->origin[1] - kw + 1;
+    int64_t others = 0;
+
+    for (int64_t j = 0; j < width; j++)
+        room.last[j] = -1;
+    for (int64_t r = 0; r < t.i1 - t.i0 + kh - 1; r++) {
+        const bool inside = y0 + r >= 0 && y0 + r < c->image.shape[0];
+        const real *const in = inside ? FN(padded_row)(c, y0 + r, x0, width + kw - 1, room.line) : NULL;
+        const int64_t i = r - kh + 1;
+        work *const sums = room.tile + i * cpu_fft_pitch(f->cut.edge[1]);
+        int64_t at = -1; /* the last element of the row that is not 0 */
+
+        for (int64_t x = 0; x < width + kw - 1 && inside; x++) {
+            at = in[x] != 0 ? x : at;
+            if (x >= kw - 1 && at > x - kw)
+                room.last[x - kw + 1] = (int32_t)r;
+        }
+        for (int64_t j = 0; j < width && i >= 0; j++)
+            if (fabs((double)sums[j]) >= least) {
+                continue;
+            } else if (room.last[j] >= i) {
+                others++;
+            } else {
+                FN(out_row)(c, t.i0 + i)[t.j0 + j] = 0;
+                sums[j] = (work)least;
+            }
+    }
+    return others;
+}
+
 /* The sums of an area that the transform leaves too inaccurate: one by one, or, where they are many, with all others.
  */
-static void FT(sum_again)(const FT(filter) * f, area t, const work *tile, double least, int64_t small, real *line)
+static void FT(sum_again)(const FT(filter) * f, area t, FT(room) room, double least, int64_t small)
 {
-    const int64_t pitch = cpu_fft_pitch(f->cut.edge[1]);
+    const int64_t pitch = cpu_fft_pitch(f->cut.edge[1]), many = (t.i1 - t.i0) * (t.j1 - t.j0) / FEW_SUMS;
 
-    if (small > (t.i1 - t.i0) * (t.j1 - t.j0) / FEW_SUMS) {
-        FN(tile)(f->c, t, line);
+    if (small * elements_of(&f->c->kernel) > f->cut.edge[0] * f->cut.edge[1]) /* which clear_empty looks at */
+        small = FT(clear_empty)(f, t, room, least);
+    if (small > many) {
+        FN(tile)(f->c, t, room.line);
         return;
     }
     for (int64_t i = t.i0; i < t.i1 && small > 0; i++)
         for (int64_t j = t.j0; j < t.j1; j++)
-            if (!(fabs((double)tile[(i - t.i0) * pitch + j - t.j0]) >= least)) {
+            if (!(fabs((double)room.tile[(i - t.i0) * pitch + j - t.j0]) >= least)) {
                 FN(out_row)(f->c, i)[j] = FN(definition)(f->c, i, j);
                 small--;
             }
@@ -76,16 +143,16 @@ static fft_norms FT(load_tile)(const FT(filter) * f, area t, work *tile)
 
 /* The sums of an area, directly. With a tolerance, which may be less than sums in `real` keep, those of fft-wide are in
  * `work`, for which the tile's memory is used. */
-static void FT(sum_area)(const FT(filter) * f, area t, work *tile, real *line)
+static void FT(sum_area)(const FT(filter) * f, area t, FT(room) room)
 {
     const fl_convolve_args *c = f->c;
 
     if (sizeof(work) == sizeof(real) || f->found.tolerance == 0) {
-        FN(tile)(c, t, line);
+        FN(tile)(c, t, room.line);
         return;
     }
     for (int64_t i = t.i0; i < t.i1; i++) {
-        memset(tile, 0, (size_t)(t.j1 - t.j0) * sizeof(work));
+        memset(room.tile, 0, (size_t)(t.j1 - t.j0) * sizeof(work));
         for (int64_t p = 0; p < c->kernel.shape[0]; p++) {
             const int64_t y = i + c->origin[0] - p;
             for (int64_t q = 0; q < c->kernel.shape[1] && y >= 0 && y < c->image.shape[0]; q++) {
@@ -95,18 +162,19 @@ static void FT(sum_area)(const FT(filter) * f, area t, work *tile, real *line)
                 const work tap = FN(kernel_row)(c, p)[q];
 #pragma omp simd
                 for (int64_t j = from; j < to; j++)
-                    tile[j - t.j0] += tap * (work)in[j + x0];
+                    room.tile[j - t.j0] += tap * (work)in[j + x0];
             }
         }
         for (int64_t j = t.j0; j < t.j1; j++)
-            FN(out_row)(c, i)[j] = (real)tile[j - t.j0];
+            FN(out_row)(c, i)[j] = (real)room.tile[j - t.j0];
     }
 }
 
 /* A tile that cannot be transformed is summed directly; one of zeros has sums of zero. Returns what the largest
  * magnitude of its sums is at least, as far as a call with a tolerance needs it. */
-static double FT(convolve_tile)(const FT(filter) * f, int64_t n, work *tile, real *line)
+static double FT(convolve_tile)(const FT(filter) * f, int64_t n, FT(room) room)
 {
+    work *const tile = room.tile;
     const area t = fft_area(f->c, &f->cut, n);
     const fft_norms norms = FT(load_tile)(f, t, tile);
     const int64_t pitch = cpu_fft_pitch(f->cut.edge[1]), width = t.j1 - t.j0;
@@ -118,7 +186,7 @@ static double FT(convolve_tile)(const FT(filter) * f, int64_t n, work *tile, rea
     int64_t small = 0;
 
     if (norms.sum != 0 && !FT(can_transform)(&norms, f->norms.sum, elements)) {
-        FT(sum_area)(f, t, tile, line);
+        FT(sum_area)(f, t, room);
         if (f->found.tolerance > 0)
             f->found.error[n] = 0;
         return 0;
@@ -136,18 +204,17 @@ static double FT(convolve_tile)(const FT(filter) * f, int64_t n, work *tile, rea
             largest = FT(largest)(tile + (i - t.i0) * pitch, width, largest);
     }
     if (small > 0)
-        FT(sum_again)(f, t, tile, least, small, line);
+        FT(sum_again)(f, t, room, least, small);
     return f->found.tolerance > 0 ? FT(note_tile)(&f->found, n, error, largest) : 0;
 }
 
 static fl_status FT(by_fft)(const fl_context *context, const fl_convolve_args *c, double tolerance)
 {
     FT(filter) f = {.c = c, .cut = CPU_NAME(fft_cut)(c, sizeof(work)), .found = {.tolerance = tolerance}};
-    const int64_t tiles = f.cut.tiles[0] * f.cut.tiles[1], each = CPU_LINE / (int64_t)sizeof(real);
-    const int64_t tile = round_up(f.cut.edge[0] * cpu_fft_pitch(f.cut.edge[1]), CPU_LINE);
-    const size_t line = (size_t)round_up(f.cut.step[1] + c->kernel.shape[1], each) * sizeof(real);
-    const size_t per_thread = (size_t)tile * sizeof(work) + line;
+    const int64_t tiles = f.cut.tiles[0] * f.cut.tiles[1];
+    const FT(room_size) size = FT(size_of_room)(&f);
     const int team = (int)min64(cpu_team(context, fft_flops(&f.cut)), max64(1, tiles));
+    const size_t rooms = (size_t)team * (size.tile + size.line + size.last);
     const size_t errors = tolerance > 0 ? (size_t)round_up(tiles, CPU_LINE) * sizeof(double) : 0;
     double largest = 0;
     fl_status status;
@@ -156,7 +223,7 @@ static fl_status FT(by_fft)(const fl_context *context, const fl_convolve_args *c
     if (f.cut.edge[0] == 0)
         return context->host->error(FL_E_UNSUPPORTED, "convolve: fft has no tile for a kernel of %lldx%lld: use tiled",
                                     (long long)c->kernel.shape[0], (long long)c->kernel.shape[1]);
-    status = context->host->scratch(context, (size_t)tile * sizeof(work) + (size_t)team * per_thread + errors, &memory);
+    status = context->host->scratch(context, size.tile + rooms + errors, &memory);
     if (status == FL_OK)
         status = cpu_fft_plan(context->device, sizeof(work) == sizeof(float) ? FL_F32 : FL_F64, f.cut.edge[0],
                               f.cut.edge[1], memory, &f.plan);
@@ -164,21 +231,17 @@ static fl_status FT(by_fft)(const fl_context *context, const fl_convolve_args *c
         return status;
     f.kernel = memory;
     FT(transform_kernel)(&f);
-    char *const threads = (char *)memory + (size_t)tile * sizeof(work);
-    f.found.error = (double *)(threads + (size_t)team * per_thread);
+    char *const threads = (char *)memory + size.tile;
+    f.found.error = (double *)(threads + rooms);
 #pragma omp parallel for schedule(dynamic) num_threads(team) reduction(max : largest)
-    for (int64_t n = 0; n < tiles; n++) {
-        char *const own = threads + (size_t)omp_get_thread_num() * per_thread;
-        largest = fmax(largest, FT(convolve_tile)(&f, n, (work *)own, (real *)(own + (size_t)tile * sizeof(work))));
-    }
+    for (int64_t n = 0; n < tiles; n++)
+        largest = fmax(largest, FT(convolve_tile)(&f, n, FT(room_in)(threads, size)));
     if (tolerance == 0)
         return FL_OK;
 #pragma omp parallel for schedule(dynamic) num_threads(team)
     for (int64_t n = 0; n < tiles; n++) /* tiles that are not exact enough */
-        if (!(f.found.error[n] <= tolerance * largest)) {
-            char *const own = threads + (size_t)omp_get_thread_num() * per_thread;
-            FT(sum_area)(&f, fft_area(c, &f.cut, n), (work *)own, (real *)(own + (size_t)tile * sizeof(work)));
-        }
+        if (!(f.found.error[n] <= tolerance * largest))
+            FT(sum_area)(&f, fft_area(c, &f.cut, n), FT(room_in)(threads, size));
     return FL_OK;
 }
 

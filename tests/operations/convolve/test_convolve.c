@@ -184,13 +184,44 @@ ON_EVERY_BACKEND(convolve, large_kernels)
     fl_device_close(device);
 }
 
+/* Keeps a point of 331 in the left half, of which a few are tiny, and a disc in the right one: zeros otherwise. */
+static void keep_points_and_disc(struct matrix *image)
+{
+    const int64_t rows = image->shape[0], columns = image->shape[1];
+    const double radius = (double)columns / 6;
+    for (int64_t i = 0; i < rows; i++)
+        for (int64_t j = 0; j < columns; j++) {
+            const double y = (double)(i - rows / 2), x = (double)(j - 3 * columns / 4);
+            if (j < columns / 2 ? (i * columns + j) % 331 != 0 : hypot(y, x) > radius)
+                matrix_set(image, i, j, 0);
+            else if (j < columns / 2 && i % 16 == 5)
+                matrix_set(image, i, j, 1e-12);
+        }
+}
+
+/* Multiplies the image by a spot that falls from 1 to 10^-30 at its border. */
+static void fall_off(struct matrix *image)
+{
+    const int64_t rows = image->shape[0], columns = image->shape[1];
+    for (int64_t i = 0; i < rows; i++)
+        for (int64_t j = 0; j < columns; j++) {
+            const double y = 2 * (double)i / (double)rows - 1, x = 2 * (double)j / (double)columns - 1;
+            matrix_set(image, i, j, matrix_get(image, i, j) * pow(10, -15 * (x * x + y * y)));
+        }
+}
+
 /* An image of several tiles of `fft`, which are at most 512 on an edge, in both dimensions: 0 random; 1 zeros, and one
  * number of 10^6 among those below 1, next to which fft-wide is as accurate as the others; 2 infinities, NaN, and
- * numbers whose squares overflow, each in a tile of its own. */
+ * numbers whose squares overflow, each in a tile of its own; 3 many sums of zeros alone, next to others; 4 numbers of
+ * very different sizes, so that many sums are small against their tile. */
 static struct matrix image_of_tiles(fl_dtype dtype, int64_t rows, int64_t columns, int content)
 {
     struct matrix image = matrix_random(dtype, rows, columns, 7);
     const double much = dtype == FL_F32 ? 1e30 : 1e200;
+    if (content == 3)
+        keep_points_and_disc(&image);
+    if (content == 4)
+        fall_off(&image);
     for (int64_t i = 0; i < rows && content == 1; i++)
         for (int64_t j = 0; j < columns; j++)
             matrix_set(&image, i, j, j > columns / 2 ? 0 : fabs(sin((double)(i * columns + j))));
@@ -211,7 +242,7 @@ ON_EVERY_BACKEND(convolve, more_than_a_tile)
     fl_device *device = open_device(on->resource);
     const int64_t rows = is_slow(device) ? 60 : 521, columns = is_slow(device) ? 50 : 530;
     for (size_t d = 0; d < COUNT(floats); d++)
-        for (int content = 0; content < 3; content++) {
+        for (int content = 0; content < 5; content++) {
             struct matrix image = image_of_tiles(floats[d], rows, columns, content);
             struct matrix kernel = matrix_random(floats[d], 4, 7, 8);
             check_variants_by_definition(device, &image, &kernel, (fl_mode)((d + (size_t)content) % 3), false);
