@@ -470,6 +470,28 @@ const fl_row rows[] = {
 
 } // namespace
 
+template <typename T>
+fl_status hip_sum_marked(const fl_context *context, const convolution<T> &c, const fft_marks &marks)
+{
+    using shape = kernel_shape<16, 16>;
+    constexpr int R = shape::outputs, Q = shape::taps;
+    const size_t most = hip_device_of(context)->usual_shared;
+    fl_launch launch = {};
+    settle_block(hip_device_of(context), 64, 2, &launch);
+    const int64_t kernel[] = {c.kernel.rows, c.kernel.columns};
+    const tiling t = cut_for(shape(), launch.block, kernel, sizeof(T), most);
+    const size_t map = nonzero_map(2 * R + c.kernel.rows - 1, 64 + c.kernel.columns - 1).bytes(),
+                 tile = (size_t)t.tiled_shared * sizeof(T);
+    return by_columns(context, &launch, R, c.out.rows, c.out.columns, [&](dim3 grid, int64_t first) {
+        return hip_queue(context, sum_marked_kernel<R, Q, T>, grid, dim3_of(launch.block),
+                         map <= most ? std::max(map, tile) : tile, columns_from(c, first), marks, t.largest,
+                         map <= most);
+    });
+}
+
+template fl_status hip_sum_marked(const fl_context *, const convolution<float> &, const fft_marks &);
+template fl_status hip_sum_marked(const fl_context *, const convolution<double> &, const fft_marks &);
+
 hip_rows hip_convolve_rows()
 {
     return {rows, sizeof rows / sizeof rows[0]};

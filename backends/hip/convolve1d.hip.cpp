@@ -29,9 +29,9 @@ int element_of(const fl_convolve1d_args *args)
 }
 
 /* Taps of a piece: pieces as equal as can be. */
-int piece_of(const fl_convolve1d_args *args)
+int piece_of(int64_t taps)
 {
-    const int64_t taps = args->kernel.shape[0], pieces = (taps + most_taps - 1) / most_taps;
+    const int64_t pieces = (taps + most_taps - 1) / most_taps;
     return (int)((taps + pieces - 1) / pieces);
 }
 
@@ -80,7 +80,7 @@ void plan_tiled(void *self, const void *arguments, fl_launch *launch)
     const hip_device *device = static_cast<hip_device *>(self);
     const fl_convolve1d_args *args = static_cast<const fl_convolve1d_args *>(arguments);
     const int64_t outputs = args->out.shape[0], taps = args->kernel.shape[0];
-    const int threads = settle_block(device, 128, launch), R = line_outputs(threads), piece = piece_of(args);
+    const int threads = settle_block(device, 128, launch), R = line_outputs(threads), piece = piece_of(taps);
     if (threads == 0)
         return;
     const int64_t width = (int64_t)threads * R, from_aligned = outputs + 16 / element_of(args) - 1;
@@ -110,27 +110,36 @@ fl_status launch_naive(const fl_context *context, const fl_convolve1d_args *args
                      convolution_of<T>(args));
 }
 
-/* One launch, or several for the outputs that are more than a grid has room for: a loop in the kernel would take
- * registers from it. The first launch starts `shift` outputs before the first one, the next ones where it ends. */
+/* Calls f(blocks, part, shift, aligned) for launches of tiles of `width` outputs of a part of c: one launch, or several
+ * for the outputs that are more than a grid of `most` blocks has room for: a loop in the kernel would take registers
+ * from it. The first launch starts `shift` outputs before the first one, the next ones where it ends. */
+template <typename T, typename F>
+fl_status by_outputs(const line_convolution<T> &c, int64_t width, int64_t most, F f)
+{
+    const bool aligned = width % pack<T>::size == 0;
+    const int shift = aligned ? past_alignment(c.out, 0) : 0;
+    fl_status status = FL_OK;
+    int64_t blocks;
+    for (int64_t done = -shift; done < c.outputs && status == FL_OK; done += blocks * width) {
+        const int64_t from = done > 0 ? done : 0;
+        blocks = least((c.outputs - done + width - 1) / width, most);
+        status =
+            f(dim3((unsigned)blocks),
+              line_convolution<T>{c.signal, c.kernel, c.out + from, c.size, c.taps, c.outputs - from, c.origin + from},
+              done < 0 ? shift : 0, aligned);
+    }
+    return status;
+}
+
 template <int R, typename T>
 fl_status launch_outputs(const fl_context *context, const fl_convolve1d_args *args, const fl_launch *launch,
                          int threads)
 {
-    const bool aligned = threads * R % pack<T>::size == 0;
-    const int64_t width = (int64_t)threads * R, end = args->out.shape[0];
-    line_convolution<T> c = convolution_of<T>(args);
-    const int shift = aligned ? past_alignment(c.out, 0) : 0;
-    fl_status status = FL_OK;
-    int64_t blocks;
-    for (int64_t done = -shift; done < end && status == FL_OK; done += blocks * width) {
-        const int64_t from = done > 0 ? done : 0;
-        const line_convolution<T> rest = {c.signal, c.kernel,         c.out + from,   c.size,
-                                          c.taps,   c.outputs - from, c.origin + from};
-        blocks = least((end - done + width - 1) / width, launch->grid[0]);
-        status = hip_queue(context, tiled_line_kernel<R, T>, dim3((unsigned)blocks), dim3_of(launch->block),
-                           (size_t)launch->shared_bytes, rest, piece_of(args), done < 0 ? shift : 0, aligned);
-    }
-    return status;
+    return by_outputs(convolution_of<T>(args), (int64_t)threads * R, launch->grid[0],
+                      [&](dim3 blocks, const line_convolution<T> &part, int shift, bool aligned) {
+                          return hip_queue(context, tiled_line_kernel<R, T>, blocks, dim3_of(launch->block),
+                                           (size_t)launch->shared_bytes, part, piece_of(part.taps), shift, aligned);
+                      });
 }
 
 template <typename T>
@@ -188,6 +197,26 @@ const fl_row rows[] = {
 };
 
 } // namespace
+
+template <typename T>
+fl_status hip_sum_marked(const fl_context *context, const line_convolution<T> &c, const fft_marks &marks)
+{
+    constexpr int threads = 128, R = line_outputs(threads), width = threads * R;
+    const hip_device *device = hip_device_of(context);
+    const int piece = piece_of(c.taps);
+    const size_t map = nonzero_map(1, width + c.taps - 1).bytes(),
+                 tile = (size_t)(piece_room<T>(piece) + tile_room<T>(threads, R, piece)) * sizeof(T);
+    const bool looks = map <= device->usual_shared;
+    return by_outputs(c, width, hip_grid(device, 0, (c.outputs + 2 * width) / width, threads),
+                      [&](dim3 blocks, const line_convolution<T> &part, int shift, bool aligned) {
+                          return hip_queue(context, sum_marked_line_kernel<R, T>, blocks, dim3(threads),
+                                           looks ? std::max(map, tile) : tile, part, marks, piece, shift, aligned,
+                                           looks);
+                      });
+}
+
+template fl_status hip_sum_marked(const fl_context *, const line_convolution<float> &, const fft_marks &);
+template fl_status hip_sum_marked(const fl_context *, const line_convolution<double> &, const fft_marks &);
 
 hip_rows hip_convolve1d_rows()
 {

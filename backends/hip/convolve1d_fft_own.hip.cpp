@@ -138,7 +138,8 @@ fl_status hip_fft_signal_pairs(const fl_context *context, const fft_own_work<T, 
                                 __builtin_ctz((unsigned)(fft_fine_circle / length)),
                                 segment,
                                 length - segment,
-                                with_kernel};
+                                with_kernel,
+                                work.tiles.marked};
     fl_status status = with_line(block.rows, [&](auto line) {
         constexpr int E = decltype(line)::numbers, G = decltype(line)::threads;
         return queue_lines<fft_signal_lines<W, E, G>>(context, block.columns, work.count + with_kernel,

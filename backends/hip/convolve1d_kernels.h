@@ -142,19 +142,13 @@ __host__ __device__ constexpr int tile_room(int threads, int outputs, int taps)
     return round_up(threads * outputs + piece_room<T>(taps) - 1 + pack<T>::size - 1, pack<T>::size);
 }
 
-/* A tile of a block's threads times R outputs, side by side: signal and kernel in shared memory, the kernel turned and
- * in pieces of at most `most` taps, the sums in registers, of which so few are taken that a multiprocessor has room for
- * 1024 threads (measured: some then compute while others load). The first tile starts `shift` outputs before the first
- * one, where its address is a multiple of 16 bytes. */
+/* A tile of a block's threads times R outputs, side by side, from number i0 on: signal and kernel in `shared`, the
+ * kernel turned and in pieces of at most `most` taps, the sums in registers. store_line says what `aligned` is. */
 template <int R, typename T>
-__global__ GPU_LAUNCH_BOUNDS(R == 7 ? seven_each : 1024,
-                             R == 7 ? 1024 / seven_each : 1) void tiled_line_kernel(line_convolution<T> c, int most,
-                                                                                    int shift, bool aligned)
+__device__ inline void tiled_line_tile(const line_convolution<T> &c, int64_t i0, int most, bool aligned, T *shared)
 {
-    GPU_DYNAMIC_SHARED(bytes);
-    T *taps = reinterpret_cast<T *>(bytes), *tile = taps + piece_room<T>(most), sums[R] = {};
+    T *taps = shared, *tile = taps + piece_room<T>(most), sums[R] = {};
     const int thread = block_thread(), threads = block_threads(), width = threads * R;
-    const int64_t i0 = (int64_t)blockIdx.x * width - shift;
     for (int64_t s = 0; s < c.taps; s += most) {
         const int count = (int)least<int64_t>(most, c.taps - s), padded = round_up(count, line_taps);
         const int64_t start = i0 + c.origin - (c.taps - 1) + s; /* of the signal */
@@ -174,6 +168,18 @@ __global__ GPU_LAUNCH_BOUNDS(R == 7 ? seven_each : 1024,
         tile[thread * R + r] = sums[r];
     __syncthreads();
     store_line(c, i0, width, aligned, tile);
+}
+
+/* Takes so few registers that a multiprocessor has room for 1024 threads (measured: some then compute while others
+ * load). The first tile starts `shift` outputs before the first one, where its address is a multiple of 16 bytes. */
+template <int R, typename T>
+__global__ GPU_LAUNCH_BOUNDS(R == 7 ? seven_each : 1024,
+                             R == 7 ? 1024 / seven_each : 1) void tiled_line_kernel(line_convolution<T> c, int most,
+                                                                                    int shift, bool aligned)
+{
+    GPU_DYNAMIC_SHARED(bytes);
+    const int64_t i0 = (int64_t)blockIdx.x * block_threads() * R - shift;
+    tiled_line_tile<R>(c, i0, most, aligned, reinterpret_cast<T *>(bytes));
 }
 
 #endif

@@ -165,16 +165,18 @@ struct fft_work {
     fft_plans *plans;
     W *spectrum, *tiles;
     fft_norms *kernel_norms, *tile_norms;
-    int chunks;          /* parts of a tile; each has norms */
-    fft_found found;     /* with a tolerance */
-    fft_limit *limits;   /* of our own transforms */
-    const int *rank_one; /* fft_tiles' */
+    int chunks;        /* parts of a tile; each has norms */
+    fft_found found;   /* with a tolerance */
+    fft_limit *limits; /* of our own transforms */
+    fft_marks marks;   /* of the outputs */
 
     fft_tiles<W> tiles_from(W *data, int64_t first) const
     {
-        return {data,    tiling.edge[0],  tiling.edge[1], __builtin_ctzll((unsigned long long)tiling.edge[1]),
-                first,   tiling.tiles[1], tiling.step[0], tiling.step[1],
-                rank_one};
+        return {data,           tiling.edge[0],
+                tiling.edge[1], __builtin_ctzll((unsigned long long)tiling.edge[1]),
+                first,          tiling.tiles[1],
+                tiling.step[0], tiling.step[1],
+                marks.rank_one, const_cast<fft_marked *>(marks.found)};
     }
 };
 
@@ -201,7 +203,7 @@ fl_status take_memory(const fl_context *context, fft_work<T, W> *work)
     const size_t tile = (size_t)work->tiling.edge[0] * (size_t)(work->tiling.edge[1] + 2) * sizeof(W);
     const size_t norms = (size_t)work->chunks * sizeof(fft_norms),
                  limits = (size_t)work->tiling.count * sizeof(fft_limit);
-    void *spectrum, *tiles, *norm, *limit = nullptr;
+    void *spectrum, *tiles, *norm, *limit = nullptr, *marked = nullptr;
     fl_status status = context->host->scratch(context, tile, &spectrum);
     if (status == FL_OK)
         status =
@@ -210,8 +212,11 @@ fl_status take_memory(const fl_context *context, fft_work<T, W> *work)
         status = context->host->scratch(context, norms * (size_t)(work->tiling.count + 1), &norm);
     if (status == FL_OK && work->tiling.own)
         status = context->host->scratch(context, limits, &limit);
+    if (status == FL_OK)
+        status = context->host->scratch(context, sizeof(fft_marked), &marked);
     if (status != FL_OK)
         return status;
+    work->marks.found = static_cast<fft_marked *>(marked);
     work->limits = static_cast<fft_limit *>(limit);
     work->spectrum = static_cast<W *>(spectrum);
     work->tiles = static_cast<W *>(tiles);
@@ -257,10 +262,20 @@ fl_status convolve_tiles(const fl_context *context, const fft_work<T, W> &work, 
     if (status == FL_OK && error == 0)
         error = work.plans->inverse.run(work.tiles, queue);
     if (status == FL_OK && error == 0)
-        status = hip_queue(context, store_tiles_kernel<signal, T, W>, grid_for(device, c, c.step[0] * c.step[1]), block,
+        status = hip_queue(context, store_tiles_kernel<T, W>, grid_for(device, c, c.step[0] * c.step[1]), block,
                            norms_shared, tiles, work.c, static_cast<const fft_norms *>(work.tile_norms),
                            static_cast<const fft_norms *>(work.kernel_norms), work.chunks, accuracy, work.found);
     return error == 0 ? status : fft_failed(context, error, "transform");
+}
+
+/* Queues the sums of the outputs that are marked when all tiles are stored. */
+template <bool signal, typename T, typename W>
+fl_status sum_marked(const fl_context *context, const fft_work<T, W> &work)
+{
+    if constexpr (signal)
+        return hip_sum_marked(context, line_of(work.c), work.marks);
+    else
+        return hip_sum_marked(context, work.c, work.marks);
 }
 
 /* Takes memory for what a call with a tolerance finds of each tile, and clears it. */
@@ -292,7 +307,7 @@ fl_status convolve(const fl_context *context, const fl_convolve_args &args, doub
                            0,
                            {},
                            nullptr,
-                           rank_one};
+                           {nullptr, rank_one}};
     const fft_cut &c = work.tiling;
     if (c.edge[0] == 0)
         return context->host->error(
@@ -313,7 +328,9 @@ fl_status convolve(const fl_context *context, const fl_convolve_args &args, doub
     const int64_t tiles = c.tiles[0] * c.tiles[1];
     for (int64_t first = 0; first < tiles && status == FL_OK; first += c.count)
         status = convolve_tiles<signal>(context, work, first, accuracy);
-    for (int64_t first = 0; first < tiles && status == FL_OK && tolerance > 0; first += c.count)
+    if (tolerance == 0 && status == FL_OK)
+        return sum_marked<signal>(context, work);
+    for (int64_t first = 0; first < tiles && status == FL_OK; first += c.count)
         status = hip_queue(context, repair_tiles_kernel<signal, T, W>,
                            grid_for(hip_device_of(context), c, c.step[0] * c.step[1]), dim3(fft_threads), 0,
                            work.tiles_from(work.tiles, first), work.c, tolerance, work.found);

@@ -9,8 +9,7 @@
 #ifndef FLYNN_HIP_FFT_KERNELS_H
 #define FLYNN_HIP_FFT_KERNELS_H
 
-#include "convolve1d_kernels.h"
-#include "convolve_kernels.h"
+#include "convolve_marked_kernels.h"
 
 #include <cfloat>
 
@@ -28,6 +27,7 @@ struct fft_tiles {
     int64_t across;      /* tiles in a row of the image */
     int64_t down, right; /* outputs of a tile: rows and columns */
     const int *rank_one; /* the verdict of rank_kernel; not 0: kernels do nothing, since `separable` has run. Or NULL */
+    fft_marked *marked;  /* of all outputs; cleared with the first tiles */
 
     __host__ __device__ int64_t pitch() const
     {
@@ -96,6 +96,13 @@ __device__ inline fft_norms block_norms(const fft_norms *norms, int count, fft_n
     return block_norms<threads>(own, shared);
 }
 
+/* Clears the marks, in the kernel that loads the first tiles. */
+__device__ inline void clear_marks(fft_marked *marked, bool first)
+{
+    if (first && blockIdx.x + blockIdx.y + blockIdx.z + threadIdx.x == 0)
+        *marked = {};
+}
+
 /* Each tile = the part of `from` that begins at its first output, moved by top and left; zeros outside. A block loads
  * chunks of a tile, and stores the norms of each. */
 template <typename T, typename W>
@@ -107,6 +114,7 @@ __global__ __launch_bounds__(fft_threads) void load_tiles_kernel(fft_tiles<W> t,
                   x0 = number % t.across * t.right + left;
     const int64_t chunks = t.height * t.width / fft_chunk;
     W *const to = t.tile();
+    clear_marks(t.marked, t.first == 0);
     for (int64_t chunk = blockIdx.x; chunk < chunks; chunk += gridDim.x) {
         fft_norms own = {};
         for (int k = (int)threadIdx.x; k < fft_chunk; k += fft_threads) {
@@ -184,6 +192,13 @@ __device__ inline double norm_of(const fft_norms &norms)
     return norms.squares > DBL_MIN / DBL_EPSILON ? std::sqrt(norms.squares) : norms.sum;
 }
 
+/* Notes whether the convolution's kernel is finite. */
+__device__ inline void note_kernel(fft_marked *marked, const fft_norms &kernel)
+{
+    if (kernel.sum - kernel.sum != 0)
+        marked->spoilt = 1;
+}
+
 /* At most so far is a sum of numbers of type W from the exact one. The second term is for what underflows. */
 template <typename W>
 __device__ inline double error_of(const fft_norms &tile, const fft_norms &kernel, const fft_accuracy &a)
@@ -213,15 +228,36 @@ __device__ inline double least_accurate(const fft_norms &tile, const fft_norms &
     return error_of<W>(tile, kernel, a) * (1.01 + 1.01 / ((a.terms + 14) * ((double)unit_of_rounding<T> / 2)));
 }
 
+/* What is known of a tile's sums before they are stored. */
+struct fft_limit {
+    double from, error; /* least_accurate and error_of; of a tile that cannot be transformed the error is infinite */
+};
+
+template <typename T, typename W>
+__device__ inline fft_limit limit_of(const fft_norms &tile, const fft_norms &kernel, const fft_accuracy &a)
+{
+    const double from = least_accurate<T, W>(tile, kernel, a);
+    return {from, std::isnan(from) ? (double)INFINITY : error_of<W>(tile, kernel, a)};
+}
+
+/* A convolution of images of one row as one of signals. */
+template <typename T>
+__host__ __device__ inline line_convolution<T> line_of(const convolution<T> &c)
+{
+    return {c.image.data,
+            c.kernel.data,
+            c.out.data,
+            c.image.columns,
+            c.kernel.columns,
+            c.out.columns,
+            c.left + c.kernel.columns - 1};
+}
+
 /* An output by its definition: that of fl_convolve1d's if the image is a signal. */
 template <bool signal, typename T>
 __device__ inline T defined_sum(const convolution<T> &c, int64_t i, int64_t j)
 {
-    if (!signal)
-        return direct_sum(c, i, j);
-    return direct_sum(line_convolution<T>{c.image.data, c.kernel.data, c.out.data, c.image.columns, c.kernel.columns,
-                                          c.out.columns, c.left + c.kernel.columns - 1},
-                      j);
+    return signal ? direct_sum(line_of(c), j) : direct_sum(c, i, j);
 }
 
 /* The same, summed as numbers of type W: a tolerance may be less than sums of numbers of type T keep. */
@@ -252,9 +288,20 @@ __device__ inline T defined_sum_in(const convolution<T> &c, int64_t i, int64_t j
     return (T)sum;
 }
 
+/* Stores a sum that is too inaccurate: NaN, for sum_marked_kernel. With a tolerance it stays, because
+ * repair_tiles_kernel computes all outputs of such a tile again. */
+template <typename T>
+__device__ inline void leave(T *out, fft_marked *marked, const fft_accuracy &accuracy)
+{
+    if (accuracy.tolerance > 0)
+        return;
+    *out = (T)NAN;
+    marked->any = 1;
+}
+
 /* The tiles' outputs, which follow the kernel's rows and columns, less one, that wrapped around. A sum that is not
- * accurate enough is computed again by its definition. A block stores chunks of a tile's outputs. */
-template <bool signal, typename T, typename W>
+ * accurate enough is left. A block stores chunks of a tile's outputs. */
+template <typename T, typename W>
 __global__ __launch_bounds__(fft_threads) void store_tiles_kernel(fft_tiles<W> t, convolution<T> c,
                                                                   const fft_norms *tile_norms,
                                                                   const fft_norms *kernel_norms, int chunks,
@@ -268,7 +315,7 @@ __global__ __launch_bounds__(fft_threads) void store_tiles_kernel(fft_tiles<W> t
         return;
     const fft_norms tile = block_norms(tile_norms + (int64_t)blockIdx.y * chunks, chunks, shared);
     const fft_norms kernel = block_norms(kernel_norms, chunks, shared);
-    const double from = least_accurate<T, W>(tile, kernel, accuracy);
+    const double from = limit_of<T, W>(tile, kernel, accuracy).from;
     fft_norms most = {};
     const W *const sums = t.tile() + (c.kernel.rows - 1) * t.pitch() + c.kernel.columns - 1;
     for (int64_t first = (int64_t)blockIdx.x * fft_chunk; first < rows * columns;
@@ -277,16 +324,20 @@ __global__ __launch_bounds__(fft_threads) void store_tiles_kernel(fft_tiles<W> t
         for (uint32_t k = (uint32_t)first + threadIdx.x; k < end; k += fft_threads) {
             const uint32_t y = k / (uint32_t)columns, x = k % (uint32_t)columns;
             const W sum = sums[y * t.pitch() + x];
-            c.out.data[(i0 + y) * c.out.stride + j0 + x] =
-                std::fabs((double)sum) >= from ? (T)sum : defined_sum_in<signal, T, W>(c, i0 + y, j0 + x);
+            T *const out = c.out.data + (i0 + y) * c.out.stride + j0 + x;
+            *out = (T)sum;
+            if (!(std::fabs((double)sum) >= from))
+                leave(out, t.marked, accuracy);
             most.sum = std::fmax(most.sum, std::fabs((double)sum));
         }
     }
-    if (!(accuracy.tolerance > 0) || std::isnan(from)) /* for all threads of the block */
+    if (threadIdx.x == 0)
+        note_kernel(t.marked, kernel);
+    if (!(accuracy.tolerance > 0)) /* for all threads of the block */
         return;
     most = block_most(most, shared);
     if (threadIdx.x == 0)
-        note_sums<T, W>(found, number, most.sum, error_of<W>(tile, kernel, accuracy));
+        note_sums<T, W>(found, number, most.sum, limit_of<T, W>(tile, kernel, accuracy).error);
 }
 
 /* The tiles that are not exact enough for the tolerance, when all are done: each output by its definition. The grid is

@@ -37,11 +37,6 @@ struct fft_lines {
 template <typename W, int E, int G>
 using fft_row_lines = fft_lines<W, E, G, 4096 * (int)sizeof(W)>;
 
-/* What is known of a tile before its sums are stored. */
-struct fft_limit {
-    double from, error; /* least_accurate and error_of */
-};
-
 /* A tile's numbers lie in groups of 8 columns, one group after the other, each row by row: so a block of columns, and
  * one of rows, loads and stores what lies together. Returns where column k of row y is, of `half` rows. */
 constexpr int fft_group = 8;
@@ -90,6 +85,7 @@ __global__ GPU_LAUNCH_BOUNDS((fft_row_lines<W, E, G>::threads),
     const int thread = (int)threadIdx.x % G, line = (int)threadIdx.x / G, half = (int)t.height / 2;
     const int row = (int)blockIdx.x * shape::lines + line;
     const bool of_kernel = (int)blockIdx.y == last;
+    clear_marks(t.marked, t.first == 0);
     const matrix<const T> from = of_kernel ? c.kernel : c.image;
     const int64_t number = t.first + blockIdx.y, y0 = of_kernel ? 0 : number / t.across * t.down + c.top,
                   x0 = of_kernel ? 0 : number % t.across * t.right + c.left;
@@ -172,8 +168,10 @@ __global__
         fft_norms *const parts = reinterpret_cast<fft_norms *>(bytes);
         const fft_norms tile = block_norms<shape::threads>(tile_norms + (int64_t)blockIdx.y * chunks, chunks, parts);
         const fft_norms kernel = block_norms<shape::threads>(kernel_norms, chunks, parts);
-        if (threadIdx.x == 0)
-            limits[blockIdx.y] = {least_accurate<T, W>(tile, kernel, accuracy), error_of<W>(tile, kernel, accuracy)};
+        if (threadIdx.x == 0) {
+            limits[blockIdx.y] = limit_of<T, W>(tile, kernel, accuracy);
+            note_kernel(t.marked, kernel);
+        }
     }
     const int line = (int)threadIdx.x % shape::lines, thread = (int)threadIdx.x / shape::lines;
     const int k = (int)blockIdx.x * shape::lines + line, half = (int)t.height / 2;
@@ -201,10 +199,13 @@ struct fft_place {
     int64_t row, column;
 };
 
+/* More outputs of a block than this are left to sum_marked_kernel, which looks whether they are 0. */
+constexpr unsigned fft_few = 16;
+
 /* Computes the outputs whose bits are set in `inaccurate` again, in f64: bit b of a thread is the output that
  * number_of(b), below 2^32, numbers in the tile; place_of(number) is where it lies in the result. The threads of the
  * block compute each of them together, because a single one would take longer than all else. Returns whether they did:
- * not if there are more than threads. All numbers are finite: zeros outside the image count nothing. */
+ * not if there are more than fft_few. All numbers are finite: zeros outside the image count nothing. */
 template <int threads, typename T, typename Number, typename Place>
 __device__ inline bool repaired_together(const convolution<T> &c, uint64_t inaccurate, unsigned char *bytes,
                                          const Number &number_of, const Place &place_of)
@@ -219,11 +220,11 @@ __device__ inline bool repaired_together(const convolution<T> &c, uint64_t inacc
     for (int bit = 0; inaccurate != 0; bit++, inaccurate >>= 1)
         if (inaccurate & 1) {
             const unsigned place = atomicAdd(count, 1u);
-            if (place < threads)
+            if (place < fft_few)
                 list[place] = number_of(bit);
         }
     __syncthreads();
-    const bool together = *count <= threads;
+    const bool together = *count <= fft_few;
     const int found = together ? (int)*count : 0;
     const int taps = (int)c.kernel.columns, all = (int)c.kernel.rows * taps;
     for (int k = 0; k < found; k++) {
@@ -244,10 +245,10 @@ __device__ inline bool repaired_together(const convolution<T> &c, uint64_t inacc
     return together;
 }
 
-/* The same, or each thread its own if there are too many of them or not all numbers are finite. */
-template <bool signal, int threads, typename W, typename T, typename Number, typename Place>
-__device__ inline void repair(const convolution<T> &c, uint64_t inaccurate, bool finite, unsigned char *bytes,
-                              const Number &number_of, const Place &place_of)
+/* The same where all numbers are finite, else, or if they are too many, leaves them. */
+template <int threads, typename W, typename T, typename Number, typename Place>
+__device__ inline void repair(const convolution<T> &c, uint64_t inaccurate, bool finite, const fft_accuracy &accuracy,
+                              unsigned char *bytes, fft_marked *marked, const Number &number_of, const Place &place_of)
 {
     if (sizeof(W) != sizeof(T) && finite && repaired_together<threads>(c, inaccurate, bytes, number_of, place_of))
         return;
@@ -255,7 +256,7 @@ __device__ inline void repair(const convolution<T> &c, uint64_t inaccurate, bool
     for (int bit = 0; inaccurate != 0; bit++, inaccurate >>= 1)
         if (inaccurate & 1) {
             const fft_place out = place_of(number_of(bit));
-            c.out.data[out.row * c.out.stride + out.column] = defined_sum_in<signal, T, W>(c, out.row, out.column);
+            leave(c.out.data + out.row * c.out.stride + out.column, marked, accuracy);
         }
 }
 
@@ -333,8 +334,8 @@ __global__ GPU_LAUNCH_BOUNDS((fft_row_lines<W, E, G>::threads),
     const auto place_of = [=](unsigned place) {
         return fft_place{i0 + (place >> bits), j0 + (place & ((1u << bits) - 1))};
     };
-    repair<false, shape::threads, W>(c, inaccurate, !std::isnan(least_kept), bytes, number_of, place_of);
-    if (accuracy.tolerance > 0 && !std::isnan(least_kept)) /* for all threads of the block */
+    repair<shape::threads, W>(c, inaccurate, !std::isnan(least_kept), accuracy, bytes, t.marked, number_of, place_of);
+    if (accuracy.tolerance > 0) /* for all threads of the block */
         note_block<shape::threads, T, W>(found, number, most, limits[blockIdx.y], bytes);
 }
 

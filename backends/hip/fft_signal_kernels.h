@@ -29,6 +29,7 @@ struct fft_pairs {
     int log2_step;            /* log2(fft_fine_circle / N): how far neighbouring roots are apart */
     int segment, dropped;     /* outputs of a segment, and elements before them; together N */
     bool with_kernel;         /* the kernel's columns are transformed, too, in the memory of the spectrum */
+    fft_marked *marked;       /* as in fft_tiles */
 };
 
 /* ------------------------------------------------------------------------------------------------------ turns ---- */
@@ -124,6 +125,7 @@ __global__ GPU_LAUNCH_BOUNDS((fft_signal_lines<W, E, G>::threads),
     const int line = (int)threadIdx.x % shape::lines, thread = (int)threadIdx.x / shape::lines;
     const int column = fft_line_group() * shape::lines + line, block = N1 * p.columns;
     const bool of_kernel = p.with_kernel && blockIdx.y == 0;
+    clear_marks(p.marked, p.with_kernel);
     const int64_t number = (int64_t)blockIdx.y - p.with_kernel, at = 2 * (p.first + number) * p.segment;
     const matrix<const T> &from = of_kernel ? c.kernel : c.image;
     const int64_t x0 = of_kernel ? 0 : at + c.left + c.kernel.columns - 1 - p.dropped;
@@ -193,8 +195,10 @@ __global__ GPU_LAUNCH_BOUNDS(
         fft_norms *const parts = reinterpret_cast<fft_norms *>(bytes);
         const fft_norms pair = block_norms<shape::threads>(tile_norms + (int64_t)blockIdx.y * chunks, chunks, parts);
         const fft_norms kernel = block_norms<shape::threads>(kernel_norms, chunks, parts);
-        if (threadIdx.x == 0)
-            limits[blockIdx.y] = {least_accurate<T, W>(pair, kernel, accuracy), error_of<W>(pair, kernel, accuracy)};
+        if (threadIdx.x == 0) {
+            limits[blockIdx.y] = limit_of<T, W>(pair, kernel, accuracy);
+            note_kernel(p.marked, kernel);
+        }
     }
     const int thread = (int)threadIdx.x % G, line = (int)threadIdx.x / G;
     const fft_row_place<E, G> place = {thread};
@@ -267,8 +271,8 @@ __global__ GPU_LAUNCH_BOUNDS(
     }
     const auto number_of = [=](int bit) { return (unsigned)(j + apart * (bit / 2) + (bit % 2 ? p.segment : 0)); };
     const auto place_of = [=](unsigned place) { return fft_place{0, j0 + place}; };
-    repair<true, shape::threads, W>(c, inaccurate, !std::isnan(least_kept), bytes, number_of, place_of);
-    if (accuracy.tolerance > 0 && !std::isnan(least_kept)) /* for all threads of the block */
+    repair<shape::threads, W>(c, inaccurate, !std::isnan(least_kept), accuracy, bytes, p.marked, number_of, place_of);
+    if (accuracy.tolerance > 0) /* for all threads of the block */
         note_block<shape::threads, T, W>(found, number, most, limits[blockIdx.y], bytes);
 }
 

@@ -257,8 +257,8 @@ ON_EVERY_BACKEND(convolve1d, segments_of_fft)
 
 /* Two segments that are transformed together, of different contents: 0 numbers of 10^6 in the first one, next to which
  * sums of the second lose digits; 1 the same the other way round, with zeros; 2 a single large number; 3 infinities and
- * NaN in one of them; 4 numbers whose squares overflow; 6 points among zeros, and a tiny one,
- * which is alone in a few sums. */
+ * NaN in one of them; 4 numbers whose squares overflow; 5 zeros in a part; 6 and 7 points among
+ * zeros, and next to each a tiny one, which is alone in a sum. */
 static struct matrix signal_of_segments(fl_dtype dtype, int content)
 {
     const int64_t size = 7584;
@@ -270,9 +270,13 @@ static struct matrix signal_of_segments(fl_dtype dtype, int content)
         if (content == 1)
             matrix_set(&signal, 0, i, i >= size / 2 ? 1e6 * matrix_get(&signal, 0, i) : i % 1000 < 600 ? 0 : 1e-3);
     }
-    for (int64_t i = 0; i < size && content == 6; i++)
-        if (i % 499 != 0)
-            matrix_set(&signal, 0, i, i == 3 * 499 + 40 ? 1e-12 : 0);
+    for (int64_t i = 2000; i < 4000 && content == 5; i++)
+        matrix_set(&signal, 0, i, 0);
+    for (int64_t i = 0; i < size && content >= 6; i++) {
+        const int64_t apart = content == 6 ? 499 : 2497, at = i % (2 * apart);
+        if (i % apart != 0)
+            matrix_set(&signal, 0, i, at == 1 || at == apart - 1 ? 1e-12 : 0);
+    }
     if (content == 2)
         matrix_set(&signal, 0, size - 700, 1e6);
     if (content == 3) {
@@ -291,9 +295,9 @@ ON_EVERY_BACKEND(convolve1d, unlike_segments)
 {
     fl_device *device = open_device(on->resource);
     for (size_t d = 0; d < COUNT(floats); d++)
-        for (int content = 0; content < 7; content++) {
+        for (int content = 0; content < 8; content++) {
             struct matrix signal = signal_of_segments(floats[d], content);
-            struct matrix kernel = matrix_random(floats[d], 1, 300, 10);
+            struct matrix kernel = matrix_random(floats[d], 1, content == 7 ? 1500 : 300, 10);
             if (content == 5) /* a kernel that is not finite */
                 matrix_set(&kernel, 0, 200, (double)INFINITY);
             struct sums sums = sums_create(&signal, &kernel, FL_SAME);
