@@ -201,10 +201,8 @@ fl_status hip_code_queue(const fl_context *context, const hip_code *code, int ke
     HIP_TRY(device->host, device->number,
             gpu_function_launch(code->functions[(size_t)kernel], grid, block, shared, shared > device->usual_shared,
                                 stream->queue, arguments));
-    stream->kernel = reinterpret_cast<const void *>(code->functions[(size_t)kernel]);
-    stream->kernel_use = gpu_function_use_of;
-    stream->threads = (int)(block.x * block.y * block.z);
-    stream->shared = shared;
+    stream->last = {reinterpret_cast<const void *>(code->functions[(size_t)kernel]), gpu_function_use_of,
+                    (int)(block.x * block.y * block.z), shared};
     return FL_OK;
 }
 

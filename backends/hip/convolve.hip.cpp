@@ -417,15 +417,14 @@ template <typename T>
 void describe_separable(const fl_context *context, const fl_convolve_args *args, const tiling &t,
                         const fl_launch *launch)
 {
-    hip_stream *stream = hip_stream_of(context);
-    with_shape(launch->block[0] * launch->block[1], args->kernel.shape[0], [&](auto shape) {
+    const int threads = launch->block[0] * launch->block[1];
+    hip_stream_of(context)->last = with_shape(threads, args->kernel.shape[0], [&](auto shape) {
         constexpr int R = decltype(shape)::outputs, Q = decltype(shape)::taps;
-        stream->kernel = t.fused ? reinterpret_cast<const void *>(separable_kernel<R, Q, false, T>)
-                                 : reinterpret_cast<const void *>(tiled_kernel<R, Q, T>);
-        stream->shared = t.fused ? (size_t)launch->shared_bytes : (size_t)t.tiled_shared * sizeof(T);
+        return hip_launched{t.fused ? reinterpret_cast<const void *>(separable_kernel<R, Q, false, T>)
+                                    : reinterpret_cast<const void *>(tiled_kernel<R, Q, T>),
+                            gpu_use_of, threads,
+                            t.fused ? (size_t)launch->shared_bytes : (size_t)t.tiled_shared * sizeof(T)};
     });
-    stream->kernel_use = gpu_use_of;
-    stream->threads = launch->block[0] * launch->block[1];
 }
 
 const char *chosen(const fl_context *context, const void *arguments, fl_launch *launch)

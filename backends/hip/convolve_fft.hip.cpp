@@ -172,11 +172,9 @@ struct fft_work {
 
     fft_tiles<W> tiles_from(W *data, int64_t first) const
     {
-        return {data,           tiling.edge[0],
-                tiling.edge[1], __builtin_ctzll((unsigned long long)tiling.edge[1]),
-                first,          tiling.tiles[1],
-                tiling.step[0], tiling.step[1],
-                marks.rank_one, const_cast<fft_marked *>(marks.found)};
+        return {data,           tiling.edge[0],  tiling.edge[1], __builtin_ctzll((unsigned long long)tiling.edge[1]),
+                first,          tiling.tiles[1], tiling.step[0], tiling.step[1],
+                marks.rank_one, marks.found};
     }
 };
 
@@ -268,14 +266,19 @@ fl_status convolve_tiles(const fl_context *context, const fft_work<T, W> &work, 
     return error == 0 ? status : fft_failed(context, error, "transform");
 }
 
-/* Queues the sums of the outputs that are marked when all tiles are stored. */
+/* Queues the sums of the outputs that are marked when all tiles are stored. The kernel that stored them stays the one
+ * that fl_device_api.last_kernel describes. */
 template <bool signal, typename T, typename W>
 fl_status sum_marked(const fl_context *context, const fft_work<T, W> &work)
 {
+    const hip_launched stored = hip_stream_of(context)->last;
+    fl_status status;
     if constexpr (signal)
-        return hip_sum_marked(context, line_of(work.c), work.marks);
+        status = hip_sum_marked(context, line_of(work.c), work.marks);
     else
-        return hip_sum_marked(context, work.c, work.marks);
+        status = hip_sum_marked(context, work.c, work.marks);
+    hip_stream_of(context)->last = stored;
+    return status;
 }
 
 /* Takes memory for what a call with a tolerance finds of each tile, and clears it. */

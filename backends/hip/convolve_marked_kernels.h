@@ -19,7 +19,7 @@ struct fft_marked {
 
 /* Where the kernels here find it. */
 struct fft_marks {
-    const fft_marked *found;
+    fft_marked *found;
     const int *rank_one; /* the verdict of rank_kernel; not 0: the transforms did nothing. Or NULL */
 
     __device__ bool are_there() const
@@ -54,7 +54,7 @@ __device__ inline bool any_of_block(bool yes, uint32_t *vote)
         *vote = 0;
     __syncthreads();
     if (yes)
-        *vote = 1;
+        atomicMax(vote, 1u);
     __syncthreads();
     return *vote != 0;
 }

@@ -255,16 +255,16 @@ void range_pop(void *self)
 fl_status last_kernel(void *self, void *of, fl_kernel_facts *facts)
 {
     const hip_device *device = static_cast<hip_device *>(self);
-    const hip_stream *stream = static_cast<hip_stream *>(of);
+    const hip_launched &last = static_cast<hip_stream *>(of)->last;
     gpu_kernel_use use = {};
-    if (!stream->kernel)
+    if (!last.kernel)
         return FL_OK;
     HIP_SELECT(device);
-    HIP_TRY(device->host, device->number, stream->kernel_use(stream->kernel, stream->threads, stream->shared, &use));
+    HIP_TRY(device->host, device->number, last.use(last.kernel, last.threads, last.shared, &use));
     if (use.registers == 0)
         return FL_OK;
     facts->registers = use.registers;
-    facts->threads = stream->threads;
+    facts->threads = last.threads;
     facts->resident_blocks = use.resident_blocks;
     facts->resident_threads = device->resident_threads;
     facts->local_bytes = (int64_t)use.local_bytes;

@@ -27,16 +27,21 @@ struct hip_deleter {
     }
 };
 
+/* A kernel with its launch, as fl_device_api.last_kernel describes it. */
+struct hip_launched {
+    const void *kernel; /* NULL: none */
+    hipError_t (*use)(const void *kernel, int threads, size_t shared, gpu_kernel_use *use);
+    int threads;
+    size_t shared;
+};
+
 struct hip_stream {
     hipStream_t queue;
     hip_report *report;
     hip_stream *next;                           /* of the same device */
     std::shared_ptr<void> fft;                  /* plans of FFTs, created at first use */
     std::unique_ptr<void, hip_deleter> arrived; /* reduce's counters, 0 between launches; created at first use */
-    const void *kernel; /* the last one queued by hip_queue or hip_code_queue, with its launch */
-    hipError_t (*kernel_use)(const void *kernel, int threads, size_t shared, gpu_kernel_use *use);
-    int threads;
-    size_t shared;
+    hip_launched last;                          /* queued by hip_queue or hip_code_queue */
 };
 
 struct gpu_solver_handle; /* gpu_solver.h's */
@@ -190,10 +195,7 @@ fl_status hip_queue(const fl_context *context, void (*kernel)(Parameters...), di
     HIP_SELECT(device);
     HIP_TRY(device->host, device->number,
             gpu_launch(kernel, grid, block, shared, device->usual_shared, stream->queue, arguments...));
-    stream->kernel = reinterpret_cast<const void *>(kernel);
-    stream->kernel_use = gpu_use_of;
-    stream->threads = (int)(block.x * block.y * block.z);
-    stream->shared = shared;
+    stream->last = {reinterpret_cast<const void *>(kernel), gpu_use_of, (int)(block.x * block.y * block.z), shared};
     return FL_OK;
 }
 
