@@ -281,7 +281,7 @@ class workgroup_runner
         return true;
     }
 
-    struct one_register {
+    struct alignas(REGISTER_ALIGNMENT) one_register {
         vgpr lanes;
     };
     static std::vector<one_register> registers; /* kept from launch to launch */
