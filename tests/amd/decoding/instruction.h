@@ -37,6 +37,7 @@ struct operand {
     uint8_t registers = 1;
     uint16_t index = 0;                            /* of the first register */
     bool neg = false, abs = false, sext = false;   /* input modifiers; SEXT is of SDWA */
+    bool is_plain = false;                         /* a VGPR that no modifier, DPP or SDWA changes; set by execution/ */
     uint32_t bits32 = 0;                           /* a constant in an operand of 32 bits, */
     uint64_t bits64_integer = 0, bits64_float = 0; /* of 64 bits, and of f64 */
 };

@@ -34,7 +34,7 @@ void execute(wavefront &w, const instruction &i, std::index_sequence<N...>)
         write_mask(w, i.operands[0], lanes_where(w, [&](int lane) { return F{}(value<A>(from[N], lane)...); }));
     } else {
         const destination to = result_of(w, i);
-        each_lane(w, [=](int lane) { store<R>(to, lane, F{}(value<A>(from[N], lane)...)); });
+        store_each<R>(w, to, [=](int lane) { return F{}(value<A>(from[N], lane)...); });
         finish<R>(w, i);
     }
 }

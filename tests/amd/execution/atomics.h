@@ -23,7 +23,7 @@ void each_atomic_of(const std::string &type, ADD add)
         /* To zero after `data`, and to `data` after zero. */
         add("inc", type, [](T memory, T data, T) -> T { return memory >= data ? 0 : memory + 1; });
         add("dec", type, [](T memory, T data, T) -> T { return memory == 0 || memory > data ? data : memory - 1; });
-        const std::string bits = "b" + type.substr(1);
+        const std::string bits = std::string("b").append(type, 1);
         add("and", bits, [](T memory, T data, T) -> T { return memory & data; });
         add("or", bits, [](T memory, T data, T) -> T { return memory | data; });
         add("xor", bits, [](T memory, T data, T) -> T { return memory ^ data; });

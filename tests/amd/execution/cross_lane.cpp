@@ -58,12 +58,13 @@ static void permute_row(wavefront &w, const instruction &i)
 
 static void swap_halves(wavefront &w, const instruction &i)
 {
-    const source from = read(w, i, 1, 0, source_type::B32);
+    const operand &from = i.operands[1];
     uint32_t *to = w.v[i.operands[0].index];
     vgpr result;
     const int half = w.lanes == 64 ? 32 : 0; /* of 32 lanes it is a move */
     for (int lane = 0; lane < w.lanes; lane++)
-        result[lane] = from.low[(lane + half) % w.lanes];
+        result[lane] =
+            from.kind == operand::VGPR ? w.v[from.index][(lane + half) % w.lanes] : scalar_or_constant(w, from);
     each_lane(w, [&](int lane) { to[lane] = result[lane]; });
 }
 

@@ -214,8 +214,7 @@ void step(wavefront &w, int instructions)
             execute_dual(w, i);
         else
             i.execute(w, i);
-        if (w.state != wavefront::FAILED)
-            w.pc = w.next;
+        w.pc = w.next;
     }
 }
 
@@ -230,11 +229,9 @@ class workgroup_runner
         if (registers.size() < count * VECTOR_REGISTERS)
             registers.resize(count * VECTOR_REGISTERS);
         waves.resize(count);
-        order.resize(count);
-        for (size_t k = 0; k < count; k++) {
+        running.reserve(count);
+        for (size_t k = 0; k < count; k++)
             waves[k].v = (vgpr *)&registers[k * VECTOR_REGISTERS];
-            order[k] = k;
-        }
         group.lds.resize(l.lds_bytes);
     }
 
@@ -246,41 +243,45 @@ class workgroup_runner
         std::fill(group.lds.begin(), group.lds.end(), POISON_LDS);
         for (size_t k = 0; k < waves.size(); k++)
             start(waves[k], l, descriptor, group, (int)k, entry, number == 0);
-        for (;;) {
-            if (!give_turns())
-                return false;
-            size_t waiting = count(wavefront::AT_BARRIER), ended = count(wavefront::ENDED);
-            if (ended == waves.size())
-                return true;
-            if (waiting + ended == waves.size()) /* ended wavefronts are not waited for (4.3, S_BARRIER) */
-                for (wavefront &w : waves)
-                    if (w.state == wavefront::AT_BARRIER)
-                        w.state = wavefront::RUNS;
-        }
+        while (continue_all())
+            while (!running.empty())
+                if (!give_turns())
+                    return false;
+        return true;
     }
 
   private:
+    /* At the start, and when all have come to the barrier: all run that have not ended; those are not waited for (4.3,
+     * S_BARRIER). False: all have ended. */
+    bool continue_all()
+    {
+        for (wavefront &w : waves)
+            if (w.state != wavefront::ENDED) {
+                w.state = wavefront::RUNS;
+                running.push_back(&w);
+            }
+        return !running.empty();
+    }
+
     /* Each wavefront runs until a barrier or its end; if shuffled, for some instructions, in an order of chance. */
     bool give_turns()
     {
         static std::mt19937 chance(settings().seed);
-        const int shuffle = settings().shuffle;
         if (shuffle > 0)
-            std::shuffle(order.begin(), order.end(), chance);
-        for (size_t k : order) {
-            step(waves[k], shuffle > 0 ? 1 + (int)(chance() % (unsigned)shuffle) : INT32_MAX);
-            if (waves[k].state == wavefront::FAILED)
+            std::shuffle(running.begin(), running.end(), chance);
+        bool all_run = true;
+        for (wavefront *w : running) {
+            step(*w, shuffle > 0 ? 1 + (int)(chance() % (unsigned)shuffle) : INT32_MAX);
+            if (w->state == wavefront::FAILED)
                 return false;
+            all_run = all_run && w->state == wavefront::RUNS;
         }
+        if (!all_run)
+            std::erase_if(running, [](const wavefront *w) { return w->state != wavefront::RUNS; });
         return true;
     }
 
-    size_t count(int state) const
-    {
-        return (size_t)std::count_if(waves.begin(), waves.end(), [=](const wavefront &w) { return w.state == state; });
-    }
-
-    struct one_register {
+    struct alignas(REGISTER_ALIGNMENT) one_register {
         vgpr lanes;
     };
     static std::vector<one_register> registers; /* kept from launch to launch */
@@ -289,7 +290,8 @@ class workgroup_runner
     const instruction *entry;
     workgroup group = {};
     std::vector<wavefront> waves;
-    std::vector<size_t> order;
+    std::vector<wavefront *> running; /* neither at a barrier nor ended, in the order of their turns */
+    const int shuffle = settings().shuffle;
 };
 std::vector<workgroup_runner::one_register> workgroup_runner::registers;
 } // namespace

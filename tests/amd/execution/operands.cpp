@@ -89,20 +89,18 @@ void finish_sdwa(wavefront &w, const instruction &i)
 /* ------------------------------------------------------------------------------------------------------ sources ----
  */
 
-static void broadcast(wavefront &w, const operand &o, source_type type, vgpr *to)
+/* A constant, or what stands in scalar registers. */
+static uint64_t uniform(wavefront &w, const operand &o, source_type type)
 {
-    uint64_t bits = 0;
     if (o.kind == operand::CONSTANT)
-        bits = type == source_type::F64 ? o.bits64_float : type == source_type::B64 ? o.bits64_integer : o.bits32;
-    else if (o.kind != operand::SGPR)
+        return type == source_type::F64 ? o.bits64_float : type == source_type::B64 ? o.bits64_integer : o.bits32;
+    if (o.kind != operand::SGPR)
         w.fail("a source is missing");
     else if (o.registers > 1)
-        bits = w.pair(o.index);
+        return w.pair(o.index);
     else if (o.index != NULL_REGISTER)
-        bits = w.s[o.index];
-    std::fill_n(to[0], MAX_LANES, (uint32_t)bits);
-    if (type == source_type::B64 || type == source_type::F64)
-        std::fill_n(to[1], MAX_LANES, (uint32_t)(bits >> 32));
+        return w.s[o.index];
+    return 0;
 }
 
 static void apply_neg_abs(const operand &o, const uint32_t *from, uint32_t *to)
@@ -112,11 +110,24 @@ static void apply_neg_abs(const operand &o, const uint32_t *from, uint32_t *to)
         to[lane] = (from[lane] & keep) ^ flip;
 }
 
+static bool is_64(source_type type)
+{
+    return type == source_type::B64 || type == source_type::F64;
+}
+
 /* The source after SDWA, DPP, and neg and abs. By itself: few instructions have them, and its arrays are checked. */
-[[gnu::noinline]] static source modify(wavefront &w, const instruction &i, const operand &o, int position, bool is_64,
-                                       source from)
+[[gnu::noinline]] static source modify(wavefront &w, const instruction &i, const operand &o, int position,
+                                       source_type type)
 {
     vgpr *to = w.prepared[position];
+    source from = {to[0], to[1]};
+    if (o.kind == operand::VGPR)
+        from = {w.v[o.index], w.v[o.index + 1]};
+    else {
+        const uint64_t bits = uniform(w, o, type);
+        std::fill_n(to[0], MAX_LANES, (uint32_t)bits);
+        std::fill_n(to[1], MAX_LANES, (uint32_t)(bits >> 32));
+    }
 
     if (i.sdwa && position < 2) {
         for (int lane = 0; lane < w.lanes; lane++)
@@ -126,14 +137,14 @@ static void apply_neg_abs(const operand &o, const uint32_t *from, uint32_t *to)
     if (i.lanes != dpp::NONE && position == 0) {
         vgpr low;
         const uint64_t written = apply_dpp(w, i, from.low, low);
-        if (is_64)
+        if (is_64(type))
             apply_dpp(w, i, from.high, to[1]);
         std::copy_n(low, MAX_LANES, to[0]);
         from = {to[0], to[1]};
         w.active = written;
     }
     if (o.neg || o.abs) { /* the sign is in the upper half */
-        if (is_64) {
+        if (is_64(type)) {
             apply_neg_abs(o, from.high, to[1]);
             from.high = to[1];
         } else {
@@ -144,20 +155,28 @@ static void apply_neg_abs(const operand &o, const uint32_t *from, uint32_t *to)
     return from;
 }
 
+/* Writes the value into each lane, or, if few are active, into these: store_each and lanes_where read no others then.
+ */
+static void fill(const wavefront &w, uint32_t bits, uint32_t *to)
+{
+    if (has_few_lanes(w))
+        for (uint64_t rest = w.active; rest; rest &= rest - 1)
+            to[std::countr_zero(rest)] = bits;
+    else
+        std::fill_n(to, MAX_LANES, bits);
+}
+
 source prepare(wavefront &w, const instruction &i, int k, int position, source_type type)
 {
     const operand &o = i.operands[k];
-    const bool is_64 = type == source_type::B64 || type == source_type::F64;
+    if (o.kind == operand::VGPR || o.neg || o.abs || i.sdwa || i.lanes != dpp::NONE)
+        return modify(w, i, o, position, type);
     vgpr *to = w.prepared[position];
-    source from = {to[0], to[1]};
-
-    if (o.kind == operand::VGPR)
-        from = {w.v[o.index], w.v[o.index + 1]};
-    else
-        broadcast(w, o, type, to);
-    if (o.neg || o.abs || i.sdwa || i.lanes != dpp::NONE)
-        return modify(w, i, o, position, is_64, from);
-    return from;
+    const uint64_t bits = uniform(w, o, type);
+    fill(w, (uint32_t)bits, to[0]);
+    if (is_64(type))
+        fill(w, (uint32_t)(bits >> 32), to[1]);
+    return {to[0], to[1]};
 }
 
 /* ------------------------------------------------------------------------------------------------------ results ----
@@ -185,17 +204,4 @@ void finish_f64(wavefront &w, const instruction &i)
     each_lane(w, [&](int lane) {
         store(to, lane, modified(i, std::bit_cast<double>(bits64({to.low, to.high}, lane))));
     });
-}
-
-uint64_t read_mask(const wavefront &w, const operand &o)
-{
-    return o.kind == operand::CONSTANT ? o.bits64_integer : w.mask(o.index);
-}
-
-void write_mask(wavefront &w, const operand &o, uint64_t mask)
-{
-    if (o.kind != operand::SGPR)
-        w.fail("a mask goes to no scalar register");
-    else
-        w.set_mask(o.index, mask);
 }

@@ -37,7 +37,7 @@ source prepare(wavefront &w, const instruction &i, int k, int position, source_t
 inline source read(wavefront &w, const instruction &i, int k, int position, source_type type)
 {
     const operand &o = i.operands[k];
-    if (o.kind != operand::VGPR || o.neg || o.abs || i.sdwa || i.lanes != dpp::NONE)
+    if (!o.is_plain)
         return prepare(w, i, k, position, type);
     return {w.v[o.index], w.v[o.index + 1]};
 }
@@ -83,6 +83,25 @@ inline void store(const destination &to, int lane, R result)
         to.low[lane] = (uint32_t)result;
 }
 
+/* Stores the result `f(lane)`, an R, of each active lane. If many lanes are active, but not all, vectors compute the
+ * results of all lanes, and those of the active ones are copied to the destination: `f` must not change anything. */
+template <typename R, typename F>
+inline void store_each(const wavefront &w, const destination &to, F f)
+{
+    if (w.active == w.all_lanes())
+        every_lane(w, [=](int lane) { store<R>(to, lane, f(lane)); });
+    else if (has_few_lanes(w))
+        for (uint64_t rest = w.active; rest; rest &= rest - 1)
+            store<R>(to, std::countr_zero(rest), f(std::countr_zero(rest)));
+    else {
+        alignas(REGISTER_ALIGNMENT) vgpr low, high;
+        every_lane(w, [&](int lane) { store<R>({low, high}, lane, f(lane)); });
+        copy_active(w, low, to.low);
+        if (sizeof(R) == 8)
+            copy_active(w, high, to.high);
+    }
+}
+
 /* OMOD, then CLAMP to 0..1 (6.2.3), on results that were stored; then SDWA's destination. */
 void finish_f32(wavefront &w, const instruction &i);
 void finish_f64(wavefront &w, const instruction &i);
@@ -99,7 +118,17 @@ inline void finish(wavefront &w, const instruction &i)
 }
 
 /* A mask operand: a register or pair, or a constant. */
-uint64_t read_mask(const wavefront &w, const operand &o);
-void write_mask(wavefront &w, const operand &o, uint64_t mask);
+inline uint64_t read_mask(const wavefront &w, const operand &o)
+{
+    return o.kind == operand::CONSTANT ? o.bits64_integer : w.mask(o.index);
+}
+
+inline void write_mask(wavefront &w, const operand &o, uint64_t mask)
+{
+    if (o.kind != operand::SGPR)
+        w.fail("a mask goes to no scalar register");
+    else
+        w.set_mask(o.index, mask);
+}
 
 #endif

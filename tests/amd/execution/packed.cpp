@@ -17,35 +17,45 @@ static source packed_source(wavefront &w, const instruction &i, int k)
     return {low.low, low.low};
 }
 
-static uint32_t half(const source &from, int lane, bool high)
+/* What one half of the result reads of a source: a register, and the bit that changes the sign, or 0. */
+struct half {
+    const uint32_t *bits;
+    uint32_t flip;
+
+    float operator[](int lane) const
+    {
+        return std::bit_cast<float>(bits[lane] ^ flip);
+    }
+};
+
+static half half_of(const source &from, int k, int select, int negate)
 {
-    return high ? from.high[lane] : from.low[lane];
+    return {select >> k & 1 ? from.high : from.low, negate >> k & 1 ? 0x80000000 : 0};
 }
 
-static float packed_value(const instruction &i, const source &from, int k, int lane, bool high)
+static uint64_t pair_of(uint32_t low, uint32_t high)
 {
-    const int select = high ? i.op_sel_hi : i.op_sel, negate = high ? i.neg_hi : i.neg_lo;
-    const float x = std::bit_cast<float>(half(from, lane, select >> k & 1));
-    return negate >> k & 1 ? -x : x;
+    return low | (uint64_t)high << 32;
 }
 
+/* Both halves of a lane are computed before either is stored: the destination may be a source. */
 template <int SOURCES, typename F>
 static void packed(wavefront &w, const instruction &i, F f)
 {
-    source from[3] = {};
-    for (int k = 0; k < SOURCES; k++)
-        from[k] = packed_source(w, i, k);
-    uint32_t *low = w.v[i.operands[0].index], *high = w.v[i.operands[0].index + 1];
-    each_lane(w, [&](int lane) {
-        float result[2];
-        for (int h = 0; h < 2; h++) {
-            float x[3] = {};
-            for (int k = 0; k < SOURCES; k++)
-                x[k] = packed_value(i, from[k], k, lane, h == 1);
-            result[h] = f(x[0], x[1], x[2]);
-        }
-        low[lane] = std::bit_cast<uint32_t>(result[0]);
-        high[lane] = std::bit_cast<uint32_t>(result[1]);
+    half low[3] = {}, high[3] = {};
+    for (int k = 0; k < SOURCES; k++) {
+        const source from = packed_source(w, i, k);
+        low[k] = half_of(from, k, i.op_sel, i.neg_lo);
+        high[k] = half_of(from, k, i.op_sel_hi, i.neg_hi);
+    }
+    if (SOURCES < 3) { /* f has three arguments; it does not look at the last one */
+        low[2] = low[0];
+        high[2] = high[0];
+    }
+    store_each<uint64_t>(w, result_of(w, i), [=](int lane) {
+        const float first = f(low[0][lane], low[1][lane], low[2][lane]);
+        const float second = f(high[0][lane], high[1][lane], high[2][lane]);
+        return pair_of(std::bit_cast<uint32_t>(first), std::bit_cast<uint32_t>(second));
     });
 }
 
@@ -53,12 +63,8 @@ static void packed(wavefront &w, const instruction &i, F f)
 static void packed_move(wavefront &w, const instruction &i)
 {
     const source a = packed_source(w, i, 0), b = packed_source(w, i, 1);
-    uint32_t *low = w.v[i.operands[0].index], *high = w.v[i.operands[0].index + 1];
-    each_lane(w, [&](int lane) {
-        const uint32_t first = half(a, lane, i.op_sel & 1), second = half(b, lane, i.op_sel & 2);
-        low[lane] = first;
-        high[lane] = second;
-    });
+    const uint32_t *low = i.op_sel & 1 ? a.high : a.low, *high = i.op_sel & 2 ? b.high : b.low;
+    store_each<uint64_t>(w, result_of(w, i), [=](int lane) { return pair_of(low[lane], high[lane]); });
 }
 
 void add_packed(instruction_table &table)

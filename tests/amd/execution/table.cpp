@@ -55,4 +55,6 @@ void bind(instruction &i)
         i.problem = std::string("modifiers not emulated here: ") + modifier;
     else
         i.execute = entry.execute;
+    for (operand &o : i.operands)
+        o.is_plain = o.kind == operand::VGPR && !o.neg && !o.abs && !i.sdwa && i.lanes == dpp::NONE;
 }

@@ -142,8 +142,8 @@ static void add_division(instruction_table &table, const std::string &type)
 {
     table["v_div_scale_" + type] = {[](wavefront &w, const instruction &i) {
                                         const source from = read(w, i, 2, 0, type_of<T>());
-                                        const destination to = result_of(w, i);
-                                        each_lane(w, [=](int lane) { store(to, lane, value<T>(from, lane)); });
+                                        store_each<T>(w, result_of(w, i),
+                                                      [=](int lane) { return value<T>(from, lane); });
                                         write_mask(w, i.operands[1], 0);
                                     },
                                     INPUT_MODIFIERS};

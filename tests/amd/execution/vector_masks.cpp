@@ -11,7 +11,12 @@ static void select(wavefront &w, const instruction &i)
     const source otherwise = read(w, i, 1, 0, source_type::F32), chosen = read(w, i, 2, 1, source_type::F32);
     const uint64_t mask = i.count > 3 ? read_mask(w, i.operands[3]) : w.mask(VCC);
     const destination to = result_of(w, i);
-    each_lane(w, [=](int lane) { to.low[lane] = mask >> lane & 1 ? chosen.low[lane] : otherwise.low[lane]; });
+    alignas(REGISTER_ALIGNMENT) vgpr is_chosen;
+    spread(w, mask, is_chosen);
+    store_each<uint32_t>(w, to, [=, &is_chosen](int lane) {
+        const uint32_t yes = chosen.low[lane], no = otherwise.low[lane];
+        return is_chosen[lane] ? yes : no;
+    });
     finish<uint32_t>(w, i);
 }
 
@@ -23,15 +28,21 @@ static void with_carry(wavefront &w, const instruction &i)
 {
     const source a = read(w, i, 2, 0, source_type::B32), b = read(w, i, 3, 1, source_type::B32);
     const uint64_t carry_in = CARRY_IN ? read_mask(w, i.operands[4]) : 0;
-    const destination to = result_of(w, i);
+    const source x = OPERATION == SUBREV ? b : a, y = OPERATION == SUBREV ? a : b;
+    alignas(REGISTER_ALIGNMENT) vgpr carry;
+    if (CARRY_IN)
+        spread(w, carry_in, carry);
+    const auto result = [=, &carry](int lane) {
+        const uint32_t in = CARRY_IN ? carry[lane] : 0;
+        return OPERATION == ADD ? x.low[lane] + y.low[lane] + in : x.low[lane] - y.low[lane] - in;
+    };
+    /* A sum that is below x, or a difference above it, went past the end of the range; one that is x did so if it took
+     * a carry in. */
     const uint64_t carries = lanes_where(w, [&](int lane) {
-        uint64_t x = a.low[lane], y = b.low[lane];
-        const uint64_t carry = carry_in >> lane & 1;
-        if (OPERATION == SUBREV)
-            std::swap(x, y);
-        to.low[lane] = (uint32_t)(OPERATION == ADD ? x + y + carry : x - y - carry);
-        return OPERATION == ADD ? (x + y + carry) >> 32 != 0 : y + carry > x;
+        const uint32_t before = x.low[lane], after = result(lane), in = CARRY_IN ? carry[lane] : 0;
+        return (OPERATION == ADD ? after < before : after > before) | (in & (after == before));
     });
+    store_each<uint32_t>(w, result_of(w, i), result);
     write_mask(w, i.operands[1], carries);
 }
 
@@ -41,14 +52,13 @@ static void multiply_add_64(wavefront &w, const instruction &i)
 {
     const source a = read(w, i, 2, 0, source_type::B32), b = read(w, i, 3, 1, source_type::B32);
     const source c = read(w, i, 4, 2, source_type::B64);
-    const destination to = result_of(w, i);
+    const auto product = [=](int lane) { return (SUM)value<FACTOR>(a, lane) * value<FACTOR>(b, lane); };
     const uint64_t overflows = lanes_where(w, [&](int lane) {
-        const SUM product = (SUM)value<FACTOR>(a, lane) * value<FACTOR>(b, lane);
         SUM sum;
-        const bool overflow = __builtin_add_overflow(product, value<SUM>(c, lane), &sum);
-        store(to, lane, sum);
-        return overflow;
+        return __builtin_add_overflow(product(lane), value<SUM>(c, lane), &sum);
     });
+    store_each<uint64_t>(w, result_of(w, i),
+                         [=](int lane) { return (uint64_t)product(lane) + value<uint64_t>(c, lane); });
     write_mask(w, i.operands[1], overflows);
 }
 
@@ -58,10 +68,10 @@ static void count_below(wavefront &w, const instruction &i)
 {
     const source mask = read(w, i, 1, 0, source_type::B32), sum = read(w, i, 2, 1, source_type::B32);
     const destination to = result_of(w, i);
-    each_lane(w, [=](int lane) {
+    store_each<uint32_t>(w, to, [=](int lane) {
         const int below = lane - FIRST;
         const uint32_t lanes = below >= 32 ? ~0u : below <= 0 ? 0 : (1u << below) - 1;
-        to.low[lane] = (uint32_t)std::popcount(mask.low[lane] & lanes) + sum.low[lane];
+        return (uint32_t)std::popcount(mask.low[lane] & lanes) + sum.low[lane];
     });
 }
 

@@ -23,7 +23,8 @@ struct workgroup {
 enum : uint32_t { SHARED_APERTURE = 0x00010000, PRIVATE_APERTURE = 0x00020000 };
 
 enum { MAX_LANES = 64 };
-using vgpr = uint32_t[MAX_LANES];
+using vgpr = uint32_t[MAX_LANES]; /* aligned to REGISTER_ALIGNMENT, so that no vector lies in two lines of the cache */
+enum { REGISTER_ALIGNMENT = 64 };
 
 struct wavefront {
     vgpr *v; /* VECTOR_REGISTERS of them */
@@ -41,7 +42,7 @@ struct wavefront {
     std::vector<uint8_t> scratch;
 
     /* Sources that are not just registers: constants, scalars, modified or permuted ones, by position and half. */
-    vgpr prepared[3][2];
+    alignas(REGISTER_ALIGNMENT) vgpr prepared[3][2];
     vgpr sdwa_result;
 
     uint64_t all_lanes() const
@@ -56,10 +57,8 @@ struct wavefront {
 
     void set_pair(int first, uint64_t value)
     {
-        if (first == NULL_REGISTER)
-            return;
-        s[first] = (uint32_t)value;
-        s[first + 1] = (uint32_t)(value >> 32);
+        if (first != NULL_REGISTER)
+            memcpy(&s[first], &value, sizeof value); /* the lower half first */
     }
 
     /* A mask of lanes: one register for 32 lanes, two for 64. */
@@ -90,17 +89,25 @@ struct wavefront {
     void fail(const char *what, uint64_t value = 0, int lane = -1);
 };
 
-/* Calls `f(lane)` for each active lane; with all of them in a loop that the compiler can vectorise: lanes do not depend
- * on each other, though a destination may be a source. */
+/* Calls `f(lane)` for each lane, active or not, in a loop that the compiler can vectorise: lanes do not depend on each
+ * other, though a destination may be a source. */
+template <typename F>
+inline void every_lane(const wavefront &w, F f)
+{
+    for (int first = 0, lanes = w.lanes; first < lanes; first += 32) {
+#pragma GCC ivdep
+        for (int lane = first; lane < first + 32; lane++)
+            f(lane);
+    }
+}
+
+/* Calls `f(lane)` for each active lane, by vectors if all are. */
 template <typename F>
 inline void each_lane(const wavefront &w, F f)
 {
-    if (w.active == w.all_lanes()) {
-        const int lanes = w.lanes;
-#pragma GCC ivdep
-        for (int lane = 0; lane < lanes; lane++)
-            f(lane);
-    } else
+    if (w.active == w.all_lanes())
+        every_lane(w, f);
+    else
         for (uint64_t rest = w.active; rest; rest &= rest - 1)
             f(std::countr_zero(rest));
 }
@@ -113,30 +120,57 @@ inline void each_lane_in_order(const wavefront &w, F f)
         f(std::countr_zero(rest));
 }
 
-/* The lanes for which `f(lane)` is true. With all of them active, by vectors as in each_lane: the answers are bytes, of
- * which a product brings the lowest bits of eight together in its upper byte. */
+/* Whether it costs less to execute the active lanes one after the other than all lanes by vectors. */
+inline bool has_few_lanes(const wavefront &w)
+{
+    return std::popcount(w.active) <= 8;
+}
+
+/* Writes a mask as a register: 1 in each active lane that the mask has, 0 in the other active ones. Lanes that are not
+ * active may get either, or nothing. */
+inline void spread(const wavefront &w, uint64_t mask, uint32_t *to)
+{
+    if (has_few_lanes(w))
+        for (uint64_t rest = w.active; rest; rest &= rest - 1)
+            to[std::countr_zero(rest)] = mask >> std::countr_zero(rest) & 1;
+    else
+        for (int first = 0; first < w.lanes; first += 32) {
+            const uint32_t half = (uint32_t)(mask >> first);
+            for (int k = 0; k < 32; k++)
+                to[first + k] = half >> k & 1;
+        }
+}
+
+/* Copies the active lanes of a register: what was computed for the others is dropped. */
+inline void copy_active(const wavefront &w, const uint32_t *from, uint32_t *to)
+{
+    alignas(REGISTER_ALIGNMENT) vgpr is_active;
+    spread(w, w.active, is_active);
+    every_lane(w, [=, &is_active](int lane) { to[lane] = is_active[lane] ? from[lane] : to[lane]; });
+}
+
+/* The active lanes for which `f(lane)` is true. It may be called for others, too, whose answers are dropped, so that
+ * vectors can be used: the answers are bytes, of which a product brings the lowest bits of eight together in its upper
+ * byte. */
 template <typename F>
 inline uint64_t lanes_where(const wavefront &w, F f)
 {
     uint64_t found = 0;
-    if (w.active == w.all_lanes()) {
-        uint8_t is_true[MAX_LANES];
-        const int lanes = w.lanes;
-#pragma GCC ivdep
-        for (int lane = 0; lane < lanes; lane++)
-            is_true[lane] = f(lane) ? 1 : 0;
-        for (int first = 0; first < lanes; first += 8) {
-            uint64_t eight;
-            memcpy(&eight, is_true + first, sizeof eight);
-            found |= eight * 0x0102040810204080 >> 56 << first;
+    if (has_few_lanes(w)) {
+        for (uint64_t rest = w.active; rest; rest &= rest - 1) {
+            const int lane = std::countr_zero(rest);
+            found |= (uint64_t)(f(lane) ? 1 : 0) << lane;
         }
         return found;
     }
-    for (uint64_t rest = w.active; rest; rest &= rest - 1) {
-        const int lane = std::countr_zero(rest);
-        found |= (uint64_t)(f(lane) ? 1 : 0) << lane;
+    uint8_t is_true[MAX_LANES];
+    every_lane(w, [&](int lane) { is_true[lane] = f(lane) ? 1 : 0; });
+    for (int first = 0; first < w.lanes; first += 8) {
+        uint64_t eight;
+        memcpy(&eight, is_true + first, sizeof eight);
+        found |= eight * 0x0102040810204080 >> 56 << first;
     }
-    return found;
+    return found & w.active;
 }
 
 #endif
