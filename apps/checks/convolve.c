@@ -153,26 +153,45 @@ static void choose_places(convolve_oracle *o, uint64_t seed)
     }
 }
 
+/* Reads `count` elements backwards from element `from` as f64. For f32, which most inputs are, it looks at the dtype
+ * once. */
+static void read_backwards(const host_array *array, int64_t from, int64_t count, double *out)
+{
+    const float *const floats = array->dtype == FL_F32 ? array->data : NULL;
+
+    for (int64_t k = 0; k < count; k++)
+        out[k] = floats ? floats[from - k] : host_array_get(array, from - k);
+}
+
 /* Adds a row's products, the image read backwards from its element `from`. One sum would wait for each addition before
  * the next. */
 static void add_row(const host_array *image, int64_t from, const double *kernel, int64_t count, long double *sum,
                     double *magnitude)
 {
     enum { CHUNK = 64 };
-    long double sums[4] = {0};
+    long double s0 = 0, s1 = 0, s2 = 0, s3 = 0;
     double magnitudes[4] = {0}, pixels[CHUNK];
 
     for (int64_t start = 0; start < count; start += CHUNK) {
-        const int64_t length = int64_smaller(CHUNK, count - start);
-        for (int64_t k = 0; k < length; k++)
-            pixels[k] = host_array_get(image, from - start - k);
-        for (int64_t q = 0; q < length; q += 4)
-            for (int64_t k = 0; k < 4 && q + k < length; k++) {
-                sums[k] += (long double)pixels[q + k] * kernel[start + q + k];
-                magnitudes[k] += fabs(pixels[q + k] * kernel[start + q + k]);
-            }
+        const double *const weights = kernel + start;
+        int64_t q = 0, length = count - start < CHUNK ? count - start : CHUNK;
+
+        read_backwards(image, from - start, length, pixels);
+        for (; q + 4 <= length; q += 4) {
+            s0 += (long double)pixels[q] * weights[q];
+            s1 += (long double)pixels[q + 1] * weights[q + 1];
+            s2 += (long double)pixels[q + 2] * weights[q + 2];
+            s3 += (long double)pixels[q + 3] * weights[q + 3];
+            for (int64_t k = 0; k < 4; k++)
+                magnitudes[k] += fabs(pixels[q + k] * weights[q + k]);
+        }
+        for (int64_t k = q; k < length; k++) /* at most three, of the last chunk */
+            magnitudes[k - q] += fabs(pixels[k] * weights[k]);
+        s0 += q < length ? (long double)pixels[q] * weights[q] : 0;
+        s1 += q + 1 < length ? (long double)pixels[q + 1] * weights[q + 1] : 0;
+        s2 += q + 2 < length ? (long double)pixels[q + 2] * weights[q + 2] : 0;
     }
-    *sum += sums[0] + sums[1] + (sums[2] + sums[3]);
+    *sum += s0 + s1 + (s2 + s3);
     *magnitude += magnitudes[0] + magnitudes[1] + (magnitudes[2] + magnitudes[3]);
 }
 

@@ -14,8 +14,9 @@ struct arrays {
     size_t bytes; /* of all outputs */
 };
 
-/* More than a thread's share, and no multiple of a vector or a block. */
-enum { ROWS = 131, COLUMNS = 167, ELEMENTS = 70001, RANK = 37, SVD_RANK = 19, UPTO = 3001 };
+/* More than a thread's share, and no multiple of a vector or a block. An emulated GPU has no such share, and takes long
+ * for each element: FEWER_ELEMENTS are some blocks of each kernel, and no multiple of one either. */
+enum { ROWS = 131, COLUMNS = 167, ELEMENTS = 70001, FEWER_ELEMENTS = 20001, RANK = 37, SVD_RANK = 19, UPTO = 3001 };
 
 static fl_array *input(fl_device *device, fl_dtype dtype, int ndim, const int64_t *shape, uint64_t seed)
 {
@@ -41,13 +42,14 @@ static void output(struct arrays *a, int i, fl_device *device, fl_dtype dtype, i
     a->bytes += size;
 }
 
-static const int64_t count_shape[] = {1}, vector[] = {ELEMENTS}, plane[] = {ROWS, COLUMNS}, taps[] = {7, 6};
+static const int64_t count_shape[] = {1}, plane[] = {ROWS, COLUMNS}, taps[] = {7, 6};
 
-static void vectors(struct arrays *a, fl_device *device, fl_dtype dtype, int inputs, fl_dtype out)
+static void vectors(struct arrays *a, fl_device *device, int64_t elements, fl_dtype dtype, int inputs, fl_dtype out)
 {
+
     for (int i = 0; i < inputs; i++)
-        a->in[i] = input(device, dtype, 1, vector, (uint64_t)i + 1);
-    output(a, 0, device, out, 1, vector);
+        a->in[i] = input(device, dtype, 1, &elements, (uint64_t)i + 1);
+    output(a, 0, device, out, 1, &elements);
 }
 
 /* Three dimensions: two that `naive-2d` and `uncoalesced` walk along, and one more. */
@@ -79,9 +81,11 @@ static fl_status run_convolve(fl_device *device, const struct arrays *a, const f
 
 static void make_convolve1d(struct arrays *a, fl_device *device, const struct call *call)
 {
-    a->in[0] = input(device, call->dtype, 1, vector, 1);
+    const int64_t elements = call->elements;
+
+    a->in[0] = input(device, call->dtype, 1, &elements, 1);
     a->in[1] = input(device, call->dtype, 1, (int64_t[]){101}, 2);
-    output(a, 0, device, float_of(call->dtype), 1, (int64_t[]){ELEMENTS + 100});
+    output(a, 0, device, float_of(call->dtype), 1, (int64_t[]){elements + 100});
 }
 static fl_status run_convolve1d(fl_device *device, const struct arrays *a, const fl_run *run)
 {
@@ -91,11 +95,12 @@ static fl_status run_convolve1d(fl_device *device, const struct arrays *a, const
 /* With zeros of both signs and NaN in between, which the order leaves open or puts last. */
 static void make_sort(struct arrays *a, fl_device *device, const struct call *call)
 {
-    struct matrix values = matrix_random(call->dtype, 1, ELEMENTS, 1);
-    for (int64_t i = 0; i < ELEMENTS; i += 5)
+    const int64_t elements = call->elements;
+    struct matrix values = matrix_random(call->dtype, 1, elements, 1);
+    for (int64_t i = 0; i < elements; i += 5)
         matrix_set(&values, 0, i, fl_dtype_is_float(call->dtype) && i % 3 == 0 ? (double)NAN : i % 2 == 0 ? 0.0 : -0.0);
-    must(fl_array_from_host(device, call->dtype, 1, vector, values.data, &a->in[0]));
-    output(a, 0, device, call->dtype, 1, vector);
+    must(fl_array_from_host(device, call->dtype, 1, &elements, values.data, &a->in[0]));
+    output(a, 0, device, call->dtype, 1, &elements);
     matrix_free(&values);
 }
 static fl_status run_sort(fl_device *device, const struct arrays *a, const fl_run *run)
@@ -130,7 +135,7 @@ static fl_status run_histogram(fl_device *device, const struct arrays *a, const 
 static void make_scan(struct arrays *a, fl_device *device, const struct call *call)
 {
     const bool largest = strcmp(call->variant, "library") == 0;
-    vectors(a, device, call->dtype, 1, fl_reduce_dtype(call->dtype, largest ? FL_MAXIMUM : FL_SUM));
+    vectors(a, device, call->elements, call->dtype, 1, fl_reduce_dtype(call->dtype, largest ? FL_MAXIMUM : FL_SUM));
 }
 static fl_status run_scan(fl_device *device, const struct arrays *a, const fl_run *run)
 {
@@ -140,11 +145,12 @@ static fl_status run_scan(fl_device *device, const struct arrays *a, const fl_ru
 
 static void make_merge(struct arrays *a, fl_device *device, const struct call *call)
 {
+    const int64_t elements = call->elements;
     for (int i = 0; i < 2; i++) {
-        a->in[i] = input(device, call->dtype, 1, (int64_t[]){ELEMENTS - 999 * i}, (uint64_t)i + 1);
+        a->in[i] = input(device, call->dtype, 1, (int64_t[]){elements - 999 * i}, (uint64_t)i + 1);
         must(fl_sort(device, a->in[i], a->in[i], NULL));
     }
-    output(a, 0, device, call->dtype, 1, (int64_t[]){2 * ELEMENTS - 999});
+    output(a, 0, device, call->dtype, 1, (int64_t[]){2 * elements - 999});
 }
 static fl_status run_merge(fl_device *device, const struct arrays *a, const fl_run *run)
 {
@@ -153,7 +159,7 @@ static fl_status run_merge(fl_device *device, const struct arrays *a, const fl_r
 
 static void make_search_sorted(struct arrays *a, fl_device *device, const struct call *call)
 {
-    vectors(a, device, call->dtype, 2, FL_I64);
+    vectors(a, device, call->elements, call->dtype, 2, FL_I64);
     must(fl_sort(device, a->in[0], a->in[0], NULL));
 }
 static fl_status run_search_sorted(fl_device *device, const struct arrays *a, const fl_run *run)
@@ -350,7 +356,7 @@ static fl_status run_svd(fl_device *device, const struct arrays *a, const fl_run
 
 static void make_convert(struct arrays *a, fl_device *device, const struct call *call)
 {
-    vectors(a, device, FL_I32, 1, call->dtype);
+    vectors(a, device, call->elements, FL_I32, 1, call->dtype);
 }
 static fl_status run_convert(fl_device *device, const struct arrays *a, const fl_run *run)
 {
@@ -359,7 +365,7 @@ static fl_status run_convert(fl_device *device, const struct arrays *a, const fl
 
 static void make_copy(struct arrays *a, fl_device *device, const struct call *call)
 {
-    vectors(a, device, call->dtype, 1, call->dtype);
+    vectors(a, device, call->elements, call->dtype, 1, call->dtype);
 }
 static fl_status run_copy(fl_device *device, const struct arrays *a, const fl_run *run)
 {
@@ -436,7 +442,10 @@ void for_every_call(fl_device *device, void (*visit)(fl_device *device, const st
             for (size_t v = 0; (operations[i].dtypes >> dtype & 1) != 0 &&
                                (variant = variant_of(device, operations[i].name, dtype, v)) != NULL;
                  v++) {
-                struct call call = {.operation = operations[i].name, .variant = variant, .dtype = dtype};
+                struct call call = {.operation = operations[i].name,
+                                    .variant = variant,
+                                    .dtype = dtype,
+                                    .elements = is_slow(device) ? FEWER_ELEMENTS : ELEMENTS};
                 snprintf(call.text, sizeof call.text, "%s %s %s %s", fl_device_describe(device)->resource,
                          call.operation, variant, fl_dtype_name(dtype));
                 visit(device, &call, user);

@@ -11,7 +11,8 @@
 /* One way to call an operation. */
 struct call {
     const char *operation, *variant;
-    fl_dtype dtype; /* of the inputs */
+    fl_dtype dtype;   /* of the inputs */
+    int64_t elements; /* of an input that is a vector; for_every_call: fewer for a device that is slow */
     int block[3];
     char text[96];      /* "omp:2 reconstruct tiled f32" */
     const fl_run *with; /* what else of fl_run it gets; NULL: nothing */
@@ -29,8 +30,8 @@ struct outputs {
     fl_status status;
 };
 
-/* Runs it on inputs that depend on the operation and dtype alone, and waits. `before` and `after`, which may be NULL,
- * are called immediately before and after the operation's function and the wait. */
+/* Runs it on inputs that depend on the operation, the dtype and `elements` alone, and waits. `before` and `after`,
+ * which may be NULL, are called immediately before and after the operation's function and the wait. */
 struct outputs run_call(fl_device *device, const struct call *call, void (*before)(void),
                         void (*after)(const struct call *call));
 
