@@ -173,6 +173,12 @@ bool svd_is_randomized(const char *variant)
     return strcmp(variant, "randomized") == 0;
 }
 
+/* The variant that computes in f32. */
+static bool is_single(const char *variant)
+{
+    return strcmp(variant, "single") == 0;
+}
+
 static double distance(const svd_oracle *oracle, const host_array *y)
 {
     double norm = 0;
@@ -220,9 +226,21 @@ svd_report svd_oracle_report(const svd_oracle *oracle, fl_device *device, const 
 
 /* svd.h has g, e and s. */
 typedef struct bounds {
-    double relative, absolute; /* g e, and g e s[0] */
+    double relative, absolute; /* g e, and g e s[0], of `single` with the rounding of the matrix */
     double below;              /* how far a value may be below the exact one */
 } bounds;
+
+static bounds bounds_of(const svd_oracle *o, const host_array *s, const char *variant)
+{
+    const double unit = unit_roundoff(is_single(variant) ? FL_F32 : s->dtype),
+                 first = o->values.data ? numbers_of(&o->values)[0] : host_array_get(s, 0),
+                 relative = (16 + 4 * sqrt((double)int64_larger(o->m, o->n))) * 2 * unit,
+                 absolute = relative * first + (is_single(variant) ? unit * o->norm : 0);
+
+    return (bounds){relative, absolute,
+                    absolute +
+                        (svd_is_randomized(variant) && o->values.data ? svd_oracle_randomized(o, s->shape[0]) : 0)};
+}
 
 static void check_values(const svd_oracle *o, const host_array *s, const bounds *b, compare_result *found)
 {
@@ -269,17 +287,15 @@ compare_result svd_oracle_check(const svd_oracle *o, const host_array *factors, 
 {
     const host_array *u = &factors[0], *s = &factors[1], *vt = &factors[2];
     const bool randomized = svd_is_randomized(variant);
-    const double first = o->values.data ? numbers_of(&o->values)[0] : host_array_get(s, 0);
-    const double relative = (16 + 4 * sqrt((double)int64_larger(o->m, o->n))) * 2 * unit_roundoff(u->dtype);
-    const bounds b = {relative, relative * first,
-                      relative * first + (randomized && o->values.data ? svd_oracle_randomized(o, s->shape[0]) : 0)};
+    const bounds b = bounds_of(o, s, variant);
     host_array u64 = reference_convert(u, FL_F64), ut = transpose(&u64), v64 = reference_convert(vt, FL_F64),
                left = multiply(o, &ut, &o->a);
     compare_result found = compare_start();
 
     group_add(left.data, s->shape[0] * o->n);
-    snprintf(method, size, "u'u, vt vt', a'u = v s%s%s", randomized ? "" : ", a v = u s",
-             o->values.data ? ", exact singular values in f64" : "");
+    snprintf(method, size, "u'u, vt vt', a'u = v s%s%s%s", randomized ? "" : ", a v = u s",
+             o->values.data ? ", exact singular values in f64" : "",
+             is_single(variant) ? "; to the rounding of f32" : "");
     check_values(o, s, &b, &found);
     check_orthonormal(o, &ut, true, &b, &found);
     check_orthonormal(o, &v64, false, &b, &found);

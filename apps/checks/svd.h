@@ -46,16 +46,18 @@ typedef struct svd_report {
 svd_report svd_oracle_report(const svd_oracle *oracle, fl_device *device, const host_array *factors);
 
 /* Checks u, s and vt, and writes to `method` how; the index of an element is that of u, sometimes only its column. With
- * e a unit of rounding of their dtype and g = 16 + 4 max(m, n)^(1/2) (the errors of a decomposition by orthogonal
- * transformations add up like random steps, with the root of their number: Higham, "Accuracy and stability of numerical
- * algorithms", 2nd ed., sections 2.8 and 19.3):
+ * e the distance of 1 to the next number of their dtype, of `single` to that of f32, and g = 16 + 4 max(m, n)^(1/2)
+ * (the errors of a decomposition by orthogonal transformations add up like random steps, with the root of their number:
+ * Higham, "Accuracy and stability of numerical algorithms", 2nd ed., sections 2.8 and 19.3):
  *
  * - s does not rise, is not negative, and is within g e s[0] of the exact values, where these are known: the factors
  * are the exact decomposition of a matrix that is this close, and no singular value moves further (Weyl). `randomized`:
  * s may also be below by the error expected of it;
  * - u'u and vt vt' are the identity within g e;
  * - a' u = v diag(s) and a v = u diag(s), each element within g e s[0]: that finds a single wrong one, whatever rank
- * is left out. `randomized` decomposes u u' a, for which only the first holds.
+ * is left out. `randomized` decomposes u u' a, for which only the first holds;
+ * - `single` decomposes the matrix rounded to f32, which is e/2 of its Frobenius norm away: values and elements may be
+ * off by that, too.
  */
 compare_result svd_oracle_check(const svd_oracle *oracle, const host_array *factors, const char *variant, char *method,
                                 size_t size);

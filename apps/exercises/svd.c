@@ -362,6 +362,7 @@ const exercise_kind svd_exercise = {
     .steps = {make, plan, call, expect, check, release},
     .settle = settle,
     .scalar = scalar_variant,
+    .calls_library = "single",
     .add_json = add_json,
     .print = print,
     .write = write_outputs,

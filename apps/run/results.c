@@ -186,11 +186,13 @@ static json_t *json_result(const result_list *results, const exercise *e, const 
     const int64_t rows = m->ranks ? distributed_rows(m) : m->results[0].shape[0];
     json_t *row = json_new_object(), *inputs = json_new_list();
     const text_key key = results_text_key(e);
+    const char *const also = e->kind->calls_library;
 
     json_put(row, "exercise", json_text(e->kind->name));
     results_put_device(row, m->requested, &m->device);
-    if (strcmp(m->device.flynn_class, "SISD") == 0 && strcmp(m->timing.variant, "library") == 0 &&
-        !e->kind->scalar_library)
+    if (strcmp(m->device.flynn_class, "SISD") == 0 &&
+        (strcmp(m->timing.variant, "library") == 0 ? !e->kind->scalar_library
+                                                   : also && strcmp(m->timing.variant, also) == 0))
         json_put(row, "flynn_class", json_null()); /* it chooses vectors, and threads, itself */
     json_put(row, "variant", json_text(m->timing.variant));
     json_put(row, "tuned", json_boolean(m->tuned));

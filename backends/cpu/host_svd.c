@@ -5,7 +5,9 @@
 #include "cpu.h"
 #include "lapack.h"
 #include "svd_jacobi.h"
+#include "svd_single.h"
 
+#include "../shared/svd_single.h"
 #include "../shared/svd_sketch.h"
 
 #define KERNEL static
@@ -31,15 +33,47 @@ static fl_status jacobi_or_error(const fl_host *host, const fl_svd_args *args)
     return jacobi_f64_host(&context, args, 1, &sweeps);
 }
 
-fl_status host_svd(const fl_host *host, const fl_svd_args *args)
+static bool has_lapack(void)
 {
     char why[256];
 
-    if (!(args->a.dtype == FL_F32 ? is_finite_f32_host(&args->a) : is_finite_f64_host(&args->a)))
-        return host->error(FL_E_ARGUMENT, "svd: an element of a is not finite");
-    if (cpu_lapack_ready(NULL, why, sizeof why) == FL_OK)
-        return cpu_lapack_svd(host, threads_default(), args);
-    return jacobi_or_error(host, args);
+    return cpu_lapack_ready(NULL, why, sizeof why) == FL_OK;
+}
+
+static fl_status decompose(const fl_host *host, const fl_svd_args *args)
+{
+    return has_lapack() ? cpu_lapack_svd(host, threads_default(), args) : jacobi_or_error(host, args);
+}
+
+static bool is_finite(const fl_buffer *a)
+{
+    return a->dtype == FL_F32 ? is_finite_f32_host(a) : is_finite_f64_host(a);
+}
+
+static fl_status not_finite(const fl_host *host)
+{
+    return host->error(FL_E_ARGUMENT, "svd: an element of a is not finite");
+}
+
+fl_status host_svd(const fl_host *host, const fl_svd_args *args)
+{
+    return is_finite(&args->a) ? decompose(host, args) : not_finite(host);
+}
+
+fl_status host_svd_single(const fl_host *host, const fl_svd_args *args)
+{
+    svd_single single;
+    fl_status status;
+
+    if (!is_finite(&args->a))
+        return not_finite(host);
+    status = single_open(host, args, largest_f64_host(&args->a), &single);
+    return status == FL_OK ? single_close(args, &single, decompose(host, &single.args)) : status;
+}
+
+bool host_svd_single_pays(const fl_svd_args *args)
+{
+    return svd_single_pays(args) && has_lapack();
 }
 
 void host_orthonormalize(fl_dtype dtype, void *rows, int64_t count, int64_t width)

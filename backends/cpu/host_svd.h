@@ -16,6 +16,10 @@ extern "C" {
 /* FL_OP_SVD by LAPACK, or without one by Jacobi rotations, on all cores that this process may use. */
 fl_status host_svd(const fl_host *host, const fl_svd_args *args);
 
+/* The same of a matrix in f64, computed in f32: the variant `single`. And whether that is faster: not by rotations. */
+fl_status host_svd_single(const fl_host *host, const fl_svd_args *args);
+bool host_svd_single_pays(const fl_svd_args *args);
+
 /* Makes `count` packed rows of `width` elements orthonormal: f32 or f64. */
 void host_orthonormalize(fl_dtype dtype, void *rows, int64_t count, int64_t width);
 

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
  * svd.c - singular value decompositions: what each variant costs, and the rows. The loops are in svd_jacobi.h,
- * svd_typed.h and svd_randomized_typed.h, the library's in lapack.c.
+ * svd_typed.h, svd_single.h and svd_randomized_typed.h, the library's in lapack.c.
  */
 #include "operation.h"
 #include "lapack.h"
 #include "svd_jacobi.h"
+#include "svd_single.h"
 
+#include "../shared/svd_single.h"
 #include "../shared/svd_sketch.h"
 
 /* The hot loops stay functions of their own: inlined into what calls them, their addresses leave the registers. */
@@ -112,6 +114,41 @@ static double CPU_NAME(bound_randomized)(void *device, const void *args)
     return svd_sketch_bound(((const cpu_device *)device)->host, args);
 }
 
+static double CPU_NAME(bound_single)(void *device, const void *args)
+{
+    return svd_single_bound(((const cpu_device *)device)->host, args);
+}
+
+/* Returns whether LAPACK decomposes; loads it. */
+static bool CPU_NAME(has_library)(void)
+{
+    char why[512];
+
+    return cpu_lapack_ready(NULL, why, sizeof why) == FL_OK;
+}
+
+static void CPU_NAME(plan_exact)(void *device, const void *args, fl_launch *launch)
+{
+    (CPU_NAME(has_library)() ? CPU_NAME(plan_library) : CPU_NAME(plan_jacobi))(device, args, launch);
+}
+
+static const char *CPU_NAME(exact_ran)(const fl_context *context, const void *args, fl_launch *launch)
+{
+    if (!CPU_NAME(has_library)())
+        return CPU_NAME(jacobi_ran)(context, args, launch);
+    CPU_NAME(plan_library)(context->device, args, launch);
+    return "library";
+}
+
+static const char *CPU_NAME(single_ran)(const fl_context *context, const void *args, fl_launch *launch)
+{
+    fl_svd_args in_f32 = *(const fl_svd_args *)args;
+
+    in_f32.a.dtype = FL_F32;
+    (void)CPU_NAME(exact_ran)(context, &in_f32, launch);
+    return "single";
+}
+
 /* Twice orthonormal, and a product. */
 static void CPU_NAME(plan_qr)(void *device, const void *arguments, fl_launch *launch)
 {
@@ -163,6 +200,42 @@ static fl_status CPU_NAME(run_library)(const fl_context *context, const void *ar
 RUN(jacobi, 9 * (double)shorter(args) * (double)longer(args))
 RUN(randomized, 2 * (double)svd_sketch(args) * (double)longer(args))
 
+static fl_status CPU_NAME(run_exact)(const fl_context *context, const void *args, const fl_launch *launch)
+{
+    return (CPU_NAME(has_library)() ? CPU_NAME(run_library) : CPU_NAME(run_jacobi))(context, args, launch);
+}
+
+static fl_status CPU_NAME(run_single)(const fl_context *context, const void *arguments, const fl_launch *launch)
+{
+    const fl_svd_args *args = arguments;
+    svd_single single;
+    fl_status status;
+
+    if (!CPU_NAME(is_finite)(&args->a))
+        return CPU_NAME(not_finite)(context, "svd");
+    status = single_open(context->host, args, CPU_TYPED(largest, f64)(&args->a), &single);
+    return status == FL_OK ? single_close(args, &single, CPU_NAME(run_exact)(context, &single.args, launch)) : status;
+}
+
+/* Returns whether `auto` computes in f32: not by rotations, which are about as fast in f64. */
+static bool CPU_NAME(takes_single)(const fl_context *context, const fl_svd_args *args, double tolerance)
+{
+    return tolerance > 0 && args->a.dtype == FL_F64 && CPU_NAME(bound_single)(context->device, args) <= tolerance &&
+           svd_single_pays(args) && CPU_NAME(has_library)();
+}
+
+static fl_status CPU_NAME(run_automatic)(const fl_context *context, const void *args, const fl_launch *launch)
+{
+    return (CPU_NAME(takes_single)(context, args, launch->tolerance) ? CPU_NAME(run_single)
+                                                                     : CPU_NAME(run_exact))(context, args, launch);
+}
+
+static const char *CPU_NAME(chosen)(const fl_context *context, const void *args, fl_launch *launch)
+{
+    return (CPU_NAME(takes_single)(context, args, launch->tolerance) ? CPU_NAME(single_ran)
+                                                                     : CPU_NAME(exact_ran))(context, args, launch);
+}
+
 static fl_status CPU_NAME(run_qr)(const fl_context *context, const void *arguments, const fl_launch *launch)
 {
     const fl_qr_args *args = arguments;
@@ -185,9 +258,15 @@ static const fl_row library_rows[] = {
 };
 
 static const fl_row rows[] = {
+    {CPU_ROW(FL_OP_SVD, "auto", CPU_FLOATS, plan_exact, run_automatic,
+             "library if it loads, else jacobi; of f64 single, with a tolerance"),
+     .chosen = CPU_NAME(chosen)},
     {CPU_ROW(FL_OP_SVD, "jacobi", CPU_FLOATS, plan_jacobi, run_jacobi,
              "one-sided Jacobi rotations in f64, written to be read"),
      .chosen = CPU_NAME(jacobi_ran)},
+    {CPU_ROW(FL_OP_SVD, "single", 1u << FL_F64, plan_exact, run_single,
+             "computes in f32, by library if it loads, else jacobi: values and vectors are exact to f32's rounding"),
+     .chosen = CPU_NAME(single_ran), .restricted = true, .bound = CPU_NAME(bound_single)},
     {CPU_ROW(FL_OP_SVD, "randomized", CPU_FLOATS, plan_randomized, run_randomized,
              "decomposes a random sketch of the range: approximate leading values in a fraction of the time"),
      .chosen = CPU_NAME(randomized_ran), .restricted = true, .bound = CPU_NAME(bound_randomized)},

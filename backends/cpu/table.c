@@ -53,8 +53,8 @@ static const cpu_operation *const operations[] = {
 #if CPU_VECTOR_BITS > 64
     &CPU_NAME(cpu_sort_vqsort),
 #endif
-    &CPU_NAME(cpu_svd_library), /* before the others: auto takes it where it is */
     &CPU_NAME(cpu_svd),
+    &CPU_NAME(cpu_svd_library),
     &CPU_NAME(cpu_transpose),
 };
 

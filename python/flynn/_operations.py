@@ -256,7 +256,7 @@ def svd(a: Any, keep: Optional[int] = None, seed: int = 0, *, variant: Optional[
     """numpy.linalg.svd(a, full_matrices=False): (u, s, vt), of which the leading `keep` values and vectors, or all.
 
     a: m x n, any dtype, all elements finite. u: m x keep; s: keep, descending; vt: keep x n; float32 or float64. keep: 1 to min(m, n). seed: of the variant
-    randomized. ArgumentError: also an element that is not finite. Waits.
+    randomized. The variant single, which auto takes where the tolerance allows it, computes float64 in float32. ArgumentError: also an element that is not finite. Waits.
     """
     on = on_device(device, (a,))
     x = take("a", a, on)

@@ -39,6 +39,29 @@ ok "where rotations would take too long" svd --size=700 --keep=5 --backend=seria
 check "the library runs" json "$work/out" "$classes == [(None, 'library', True)]"
 ok "qsort" sort --size=1k --variant=library --backend=serial --json "${quick[@]}"
 check "is scalar" json "$work/out" "$classes == [('SISD', 'library', False)]"
+ok "a library in f32 alone" svd --size=64 --keep=5 --backend=serial,simd --dtype=f64 --variant=single --json "${quick[@]}"
+check "is no baseline, either" json "$work/out" "$classes == [(None, 'single', True), ('SIMD', 'single', True)]"
+
+# single: f64 in f32, held to the rounding of f32; auto takes it with a tolerance that it keeps, where it is faster.
+f64=(svd --size=64 --keep=50 --dtype=f64 --backend=simd "${quick[@]}")
+ok "single" "${f64[@]}" --variant=single,library --json
+cp "$work/out" single.json
+check "is right" json single.json '[r["variant"] for r in d["results"]] == ["single", "library"] and all(r["check"]["ok"] for r in d["results"])'
+check "is less exact, and says so" json single.json '(lambda one, all: 1e-9 < one["max_abs"] < 1e-4 and all["max_abs"] < 1e-11 and
+    one["method"].endswith("; to the rounding of f32") and "f32" not in all["method"])(*(r["check"] for r in d["results"]))'
+check "stays near the least error" json single.json 'all(r["error"] < r["least_error"] + 1e-5 * r["norm"] for r in d["results"])'
+bound='abs(r["bound"] - (33 + 8 * 8) * 2 ** -24) < 1e-12'
+ok "a tolerance" "${f64[@]}" --tolerance=1e-5 --json
+check "is that of single" json "$work/out" "all(r['variant'] in ('single', 'jacobi') and r['tolerance'] == 1e-5 and
+    (r['variant'] == 'jacobi' or $bound) and r['check']['ok'] for r in d['results'])"
+ok "less than single reaches" "${f64[@]}" --tolerance=5e-6 --json
+check "is another variant's" json "$work/out" 'all(r["variant"] != "single" and r["bound"] < 1e-13 for r in d["results"])'
+ok "single with a tolerance, in the table" "${f64[@]}" --variant=single --tolerance=1e-3 --columns=variant,tolerance,bound,check
+check "which has both" grep -Eq '^single +0.001 5.78e-06 ok' "$work/out"
+refused "single below its bound" 2 "reaches here in f64; expected at least 5.8e-06" \
+    "${f64[@]}" --variant=single --tolerance=1e-7
+refused "single in f32" 2 "does not compute in f32" svd --size=16 --variant=single --backend=simd
+
 ok "the table" svd --size=64 --keep=5 --backend=serial "${quick[@]}"
 for words in " f32, 5 components in f32" "compressed 6.35 : 1" "a - a_k" "the least possible with 5 components is" reconstruct; do
     check "the table tells '$words'" grep -qF -- "$words" "$work/out"
@@ -142,7 +165,7 @@ done
 export LD_LIBRARY_PATH=$libraries
 
 ok "list" list svd
-for word in svd jacobi randomized; do
+for word in svd jacobi single randomized; do
     check "list tells $word" grep -qw $word "$work/out"
 done
 summary

@@ -73,6 +73,13 @@ for backend in serial simd omp hip-cpu; do
         [ "$status" = 3 ] || check "svd $variant of a constant on $backend" test "$status" = 0
     done
 done
+# f32 saves the rotations nothing: single is computed by them, and auto does not take it.
+for backend in serial simd hip-cpu; do
+    run svd --size=40 --keep=40 --dtype=f64 --backend=$backend --variant=single --repeat=1 --warmup=0
+    [ "$status" = 3 ] || check "svd single on $backend" test "$status" = 0
+    run svd --size=40 --keep=40 --dtype=f64 --backend=$backend --tolerance=1e-3 --repeat=1 --warmup=0 --json
+    [ "$status" = 3 ] || check "svd with a tolerance on $backend" json "$work/out" 'all(r["variant"] in ("jacobi", "host") and r["check"]["ok"] for r in d["results"])'
+done
 # A GPU without a BLAS multiplies by a kernel of its own; more rows than a tile has.
 for gpu in hip-cpu hip-nvidia; do
     run svd --size=41 --keep=7 --backend=$gpu --variant=randomized --repeat=1 --warmup=0

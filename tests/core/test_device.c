@@ -84,8 +84,11 @@ ON_EVERY_BACKEND(device, offers_convolve)
 /* Those that do not take every input, or are less accurate for some. */
 static bool is_restricted(const fl_variant_info *info)
 {
-    static const char *const restricted[][2] = {
-        {"convolve", "separable"}, {"convolve", "fft"}, {"convolve1d", "fft"}, {"svd", "randomized"}};
+    static const char *const restricted[][2] = {{"convolve", "separable"},
+                                                {"convolve", "fft"},
+                                                {"convolve1d", "fft"},
+                                                {"svd", "randomized"},
+                                                {"svd", "single"}};
 
     for (size_t i = 0; i < sizeof restricted / sizeof *restricted; i++)
         if (strcmp(info->operation, restricted[i][0]) == 0 && strcmp(info->variant, restricted[i][1]) == 0)

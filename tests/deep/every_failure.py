@@ -349,6 +349,8 @@ def make_cases():
                                       "--output=out.npy"], ["out.npy"]),
             Case(f"batch {backend}", ["batch", *images, "--keep=2", "--svd=randomized", where,
                                       "--output-dir=out", "--json=out.json"], ["out.json"]),
+            Case(f"svd-single {backend}", ["svd", *small["svd"], "--dtype=f64", "--variant=single", *quick, where, "--json=out.json",
+                                           "--output=out.npy"], ["out.json", "out.npy"]),
         ]
     few = "--backend=serial,omp:2" if "omp" in usable else "--backend=serial"
     cases += [

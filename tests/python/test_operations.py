@@ -203,6 +203,10 @@ def test_a_tolerance_is_refused_below_what_is_reached(device):
         flynn.svd(a, 3, variant="randomized", tolerance=0.5)
     with pytest.raises(flynn.ArgumentError, match="matmul: a tolerance of 1e-09 is less than .* expected at least 1.3e-06"):
         flynn.matmul(a, a, tolerance=1e-9)
+    wide = device.array(np.ones((20, 20)))
+    with pytest.raises(flynn.ArgumentError, match="svd: a tolerance of 1e-07 is less than single on .* in f64; expected at least 4.1e-06"):
+        flynn.svd(wide, variant="single", tolerance=1e-7)
+    assert abs(flynn.svd(wide, variant="single", tolerance=1e-5)[1].numpy() - np.array([20] + [0] * 19)).max() <= 1e-5 * 20
     u, s, vt = flynn.svd(a, tolerance=1e-4)
     equal_to = flynn.reconstruct(u, s, vt, tolerance=1e-4).numpy()
     assert np.linalg.norm(equal_to - a.numpy()) <= 3e-4 * 20

@@ -60,8 +60,8 @@ done
 
 # a a' or a'a of the smaller side, its eigenvectors, the larger side's by QR; then whether both are orthonormal. a is a copy, of which
 # a wide one is column-major as a tall one.
-with lib ok "svd wide f32" svd wide.npy --keep=7 --dtype=f32 --variant=library "${quick[@]}"
-check "svd wide f32: the calls" calls <<'END'
+eigenvectors_of_wide() {
+    check "$1: the calls" calls <<'END'
 rocblas_dgemm_strided_batched TN m=30 n=30 k=50 alpha=1 lda=50 step_a=0 ldb=50 step_b=0 beta=0 ldc=30 step_c=0 batch=1
 rocsolver_dsyevd evect=211 uplo=122 n=30 lda=30
 rocblas_dgemm_strided_batched NN m=50 n=7 k=30 alpha=1 lda=50 step_a=0 ldb=30 step_b=0 beta=0 ldc=50 step_c=0 batch=1
@@ -70,6 +70,17 @@ rocsolver_dorgqr m=50 n=7 k=7 lda=50
 rocblas_dgemm_strided_batched TN m=7 n=7 k=30 alpha=1 lda=30 step_a=0 ldb=30 step_b=0 beta=0 ldc=7 step_c=0 batch=1
 rocblas_dgemm_strided_batched TN m=7 n=7 k=50 alpha=1 lda=50 step_a=0 ldb=50 step_b=0 beta=0 ldc=7 step_c=0 batch=1
 END
+}
+with lib ok "svd wide f32" svd wide.npy --keep=7 --dtype=f32 --variant=library "${quick[@]}"
+eigenvectors_of_wide "svd wide f32"
+# f64 with the exactness of f32: the same calls, on the matrix in f64.
+with lib ok "svd wide f64, single" svd wide.npy --keep=7 --dtype=f64 --variant=single "${quick[@]}"
+eigenvectors_of_wide "svd wide f64, single"
+with lib ok "svd wide f64, a tolerance" svd wide.npy --keep=7 --dtype=f64 --tolerance=1e-5 --json "${quick[@]}"
+eigenvectors_of_wide "svd wide f64, a tolerance"
+check "auto took single" json "$work/out" 'all(r["variant"] == "single" and r["check"]["ok"] for r in d["results"])'
+with lib ok "svd wide f64, a small tolerance" svd wide.npy --keep=7 --dtype=f64 --tolerance=5e-6 --json "${quick[@]}"
+check "auto took library" json "$work/out" 'all(r["variant"] == "library" and r["check"]["ok"] for r in d["results"])'
 with lib ok "svd tall f32" svd tall.npy --keep=7 --dtype=f32 --variant=library "${quick[@]}"
 check "svd tall f32: the calls" calls <<'END'
 rocblas_dgemm_strided_batched NT m=30 n=30 k=50 alpha=1 lda=30 step_a=0 ldb=30 step_b=0 beta=0 ldc=30 step_c=0 batch=1
@@ -94,11 +105,15 @@ whole=(--keep=30 --variant=library "${quick[@]}")
 export AMD_LIBRARIES_SKEW=dsyevd
 with lib ok "svd f32, eigenvectors that are not orthogonal" svd tall.npy --dtype=f32 "${whole[@]}"
 check "svd f32, eigenvectors: then by a decomposition" grep -q '^rocsolver_dgesvd' "$work/record"
+with lib ok "svd single, eigenvectors that are not orthogonal" svd tall.npy --dtype=f64 --keep=30 --variant=single "${quick[@]}"
+check "svd single, eigenvectors: then by a decomposition" grep -q '^rocsolver_dgesvd' "$work/record"
 export AMD_LIBRARIES_SKEW=dsyevd,dgesvd
 for dtype in f32 f64; do
     with lib ok "svd $dtype, no vectors that are orthogonal" svd wide.npy --dtype=$dtype "${whole[@]}"
     check "svd $dtype, no vectors: a decomposition was tried" grep -q '^rocsolver_dgesvd' "$work/record"
 done
+with lib ok "svd single, no vectors that are orthogonal" svd wide.npy --dtype=f64 --keep=30 --variant=single "${quick[@]}"
+check "svd single, no vectors: a decomposition was tried" grep -q '^rocsolver_dgesvd' "$work/record"
 unset AMD_LIBRARIES_SKEW
 # The sketch of 7 + 8 vectors; in f32 its QR is too.
 with lib ok "randomized" svd tall.npy --keep=7 --dtype=f32 --variant=randomized "${quick[@]}"

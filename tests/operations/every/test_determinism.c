@@ -17,8 +17,8 @@ static bool is(const struct call *call, const char *operation, const char *varia
 /* A library that divides a sum among its threads. svd's auto is such a one. */
 static bool depends_on_threads(const struct call *call)
 {
-    return is(call, "svd", "library") || is(call, "svd", "auto") || is(call, "reconstruct", "library") ||
-           is(call, "matmul", "library");
+    return is(call, "svd", "library") || is(call, "svd", "auto") || is(call, "svd", "single") ||
+           is(call, "reconstruct", "library") || is(call, "matmul", "library");
 }
 
 static bool same(const struct outputs *a, const struct outputs *b)

@@ -287,3 +287,57 @@ ON_EVERY_BACKEND(tolerance, is_not_taken_by_random_vectors)
     matrix_free(&a);
     fl_device_close(device);
 }
+
+/* Decomposes a random matrix whole; returns the variant that ran, "" where the call is refused. */
+static const char *svd_choice_of(fl_device *device, fl_dtype dtype, int64_t rows, int64_t columns, double tolerance)
+{
+    const int64_t k = rows < columns ? rows : columns;
+    struct matrix a = matrix_random(dtype, rows, columns, 1);
+    fl_array *in = array_from(device, &a), *u, *s, *vt;
+    fl_timing timing = {0};
+    must(fl_array_create(device, dtype, 2, (int64_t[]){rows, k}, &u));
+    must(fl_array_create(device, dtype, 1, &k, &s));
+    must(fl_array_create(device, dtype, 2, (int64_t[]){k, columns}, &vt));
+    const fl_status status = fl_svd(device, in, 1, u, s, vt, &(fl_run){.tolerance = tolerance, .timing = &timing});
+    free_arrays(in, u, s, vt);
+    matrix_free(&a);
+    return status == FL_OK ? timing.variant : "";
+}
+
+static bool has_library(const fl_device *device)
+{
+    const char *variant;
+    bool found = false;
+    for (size_t v = 0; (variant = variant_of(device, "svd", FL_F64, v)) != NULL; v++)
+        found = found || strcmp(variant, "library") == 0;
+    return found;
+}
+
+/* f64 in f32, where the tolerance allows it and it is faster: not without a library, and by LAPACK not of small
+ * matrices and of long ones with few columns. */
+ON_EVERY_BACKEND(tolerance, lets_auto_decompose_in_f32)
+{
+    static const struct {
+        int64_t rows, columns;
+        bool pays;
+    } shapes[] = {{8, 8, true}, {40, 30, true}, {30, 64, true}, {64, 64, true}, {7, 7, false}, {300, 12, false}};
+    fl_device *device = open_device(on->resource), *processor = open_device("serial");
+    /* A GPU without a solver has the processor's LAPACK. */
+    const bool solver = is_gpu(device) && has_library(device), lapack = !solver && has_library(processor);
+    for (size_t i = 0; i < COUNT(shapes); i++) {
+        const int64_t m = shapes[i].rows, n = shapes[i].columns;
+        const double bound = (33 + 8 * sqrt((double)(m > n ? m : n))) * 0x1p-24;
+        const bool wanted = solver || (lapack && shapes[i].pays);
+        const double tolerances[] = {0, bound * (1 - 1e-9), bound, 1};
+        for (size_t t = 0; t < COUNT(tolerances); t++) {
+            const char *got = svd_choice_of(device, FL_F64, m, n, tolerances[t]);
+            cr_expect(*got && (strcmp(got, "single") == 0) == (wanted && tolerances[t] >= bound),
+                      "%s, %lldx%lld, tolerance %g: auto took '%s'; %s", on->resource, (long long)m, (long long)n,
+                      tolerances[t], got, fl_last_error());
+        }
+        const char *got = svd_choice_of(device, FL_F32, m, n, 1);
+        cr_expect(*got && strcmp(got, "single") != 0, "%s, f32: auto took '%s'", on->resource, got);
+    }
+    fl_device_close(processor);
+    fl_device_close(device);
+}

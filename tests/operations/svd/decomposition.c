@@ -4,6 +4,7 @@
 #include <float.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 void factors_free(struct factors *f)
 {
@@ -46,10 +47,20 @@ struct factors decompose(fl_device *device, const struct matrix *a, int64_t k, u
     return f;
 }
 
-double rounding(const struct matrix *a)
+double rounding_of(const struct matrix *a, bool single)
 {
     double longest = (double)(a->shape[0] > a->shape[1] ? a->shape[0] : a->shape[1]);
-    return (16 + 4 * sqrt(longest)) * (computed_in(a) == FL_F32 ? FLT_EPSILON : DBL_EPSILON);
+    return (16 + 4 * sqrt(longest)) * (single || computed_in(a) == FL_F32 ? FLT_EPSILON : DBL_EPSILON);
+}
+
+double rounding(const struct matrix *a)
+{
+    return rounding_of(a, false);
+}
+
+bool is_single(const char *variant)
+{
+    return strcmp(variant, "single") == 0;
 }
 
 /* The elements divided by `scale`, in row-major order, of the transpose if `transposed`: the sums below run along rows.
@@ -136,22 +147,27 @@ double randomized_bound(const struct matrix *a, const struct matrix *values, int
     return k + 10 >= shorter(a) ? tail(values, k) : sqrt(2 + (double)k / 9) * tail(values, k);
 }
 
-void expect_decomposition(const struct matrix *a, const struct factors *f, const struct matrix *values, bool randomized,
-                          const char *what)
+double expect_decomposition(const struct matrix *a, const struct factors *f, const struct matrix *values,
+                            const char *variant, const char *what)
 {
-    const double e = rounding(a), first = matrix_get(values, 0, 0);
+    const bool randomized = strcmp(variant, "randomized") == 0, single = is_single(variant);
+    const double orthonormal = rounding_of(a, single), first = matrix_get(values, 0, 0),
+                 e = orthonormal + (single ? FLT_EPSILON / 2 * tail(values, 0) : 0); /* of a, rounded to f32 */
     const int64_t k = f->s.shape[1];
     const double least = tail(values, k), below = randomized ? randomized_bound(a, values, k) : 0;
+    double part = 0;
     for (int64_t j = 0; j < k; j++) {
         double s = matrix_get(&f->s, 0, j), exact = matrix_get(values, 0, j), scale = first > 0 ? first : 1;
         cr_expect(s >= 0 && (j == 0 || s <= matrix_get(&f->s, 0, j - 1)), "%s: value %lld is %g", what, (long long)j,
                   s);
         cr_expect((s - exact) / scale <= e && (exact - s) / scale <= e + below,
                   "%s: value %lld: expected %.17g, got %.17g", what, (long long)j, exact, s);
+        part = fmax(part, (s - exact) / scale / e);
+        part = fmax(part, (exact - s) / scale / (e + below));
     }
     double of_u = off_orthonormal(&f->u, true), of_vt = off_orthonormal(&f->vt, false);
-    cr_expect(of_u <= e, "%s: u'u is off by %g, allowed %g", what, of_u, e);
-    cr_expect(of_vt <= e, "%s: vt vt' is off by %g, allowed %g", what, of_vt, e);
+    cr_expect(of_u <= orthonormal, "%s: u'u is off by %g, allowed %g", what, of_u, orthonormal);
+    cr_expect(of_vt <= orthonormal, "%s: vt vt' is off by %g, allowed %g", what, of_vt, orthonormal);
     double left = off_pairs(a, f, true, first), right = off_pairs(a, f, false, first);
     /* `randomized` decomposes twice, by QR and the remaining factor by SVD: u has the errors of twice as many steps. */
     const double twice = randomized ? e * sqrt(2) : e;
@@ -161,4 +177,6 @@ void expect_decomposition(const struct matrix *a, const struct factors *f, const
     double off = off_product(a, f, first), most = (randomized ? below : least) + e * sqrt((double)shorter(a));
     cr_expect(off <= most && off >= least - e * sqrt((double)shorter(a)), "%s: a - u s vt is %g, allowed %g to %g",
               what, off, least, most);
+    part = fmax(part, fmax(of_u, of_vt) / orthonormal);
+    return fmax(part, fmax(left / twice, randomized ? 0 : right / e));
 }

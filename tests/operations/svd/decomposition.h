@@ -23,10 +23,15 @@ fl_dtype computed_in(const struct matrix *a);
 struct factors decompose(fl_device *device, const struct matrix *a, int64_t k, uint64_t seed, const fl_run *run,
                          const char *what);
 
-/* The bound of the errors. With e a unit of rounding, errors of a decomposition by orthogonal transformations add up
- * like steps at random: with the root of their number (Higham, "Accuracy and stability of numerical algorithms", 2nd
- * ed., sections 2.8 and 19.3). No singular value moves further than the matrix does (Weyl). */
+/* The bound of the errors; `single`: of that variant, which computes in f32. With e a unit of rounding, errors of a
+ * decomposition by orthogonal transformations add up like steps at random: with the root of their number (Higham,
+ * "Accuracy and stability of numerical algorithms", 2nd ed., sections 2.8 and 19.3). No singular value moves further
+ * than the matrix does (Weyl). */
 double rounding(const struct matrix *a);
+double rounding_of(const struct matrix *a, bool single);
+
+/* Returns whether it is the variant that computes in f32. */
+bool is_single(const char *variant);
 
 /* ||a - u diag(s) vt||_F / first */
 double off_product(const struct matrix *a, const struct factors *f, double first);
@@ -38,9 +43,10 @@ double tail(const struct matrix *values, int64_t k);
  * Martinsson and Tropp, and what is cut off. */
 double randomized_bound(const struct matrix *a, const struct matrix *values, int64_t k);
 
-/* Fails the test unless the factors are those of `a`, whose singular values are `values`: orthonormal vectors, a' u = v
- * diag(s), a v = u diag(s), and the product. */
-void expect_decomposition(const struct matrix *a, const struct factors *f, const struct matrix *values, bool randomized,
-                          const char *what);
+/* Fails the test unless the factors, which the variant computed, are those of `a`, whose singular values are `values`:
+ * orthonormal vectors, a' u = v diag(s), a v = u diag(s), and the product. Returns the largest error, as a part of its
+ * bound. */
+double expect_decomposition(const struct matrix *a, const struct factors *f, const struct matrix *values,
+                            const char *variant, const char *what);
 
 #endif

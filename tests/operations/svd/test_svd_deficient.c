@@ -102,7 +102,7 @@ static void check_pattern(fl_device *device, const struct pattern *pattern, fl_d
             snprintf(what, sizeof what, "%s %s %s: %s, %lldx%lld, %lld vectors", fl_device_describe(device)->resource,
                      variant, fl_dtype_name(dtype), pattern->name, (long long)m, (long long)n, (long long)k);
             struct factors f = decompose(device, &a, k, 7, &(fl_run){.variant = variant}, what);
-            expect_decomposition(&a, &f, &values, randomized, what);
+            expect_decomposition(&a, &f, &values, variant, what);
             factors_free(&f);
         }
     }
