@@ -75,19 +75,37 @@ class Device:
     """
     __slots__ = ("_handle", "_why", "_info", "resource", "backend", "flynn_class", "hardware", "emulation", "host_memory", "threads", "choice",
                  "__weakref__")
+    _handle: Optional[int]
+    _why: str
+    _info: Tuple[int, int, int]
+    resource: str
+    backend: str
+    flynn_class: str
+    hardware: str
+    emulation: bool
+    host_memory: bool
+    threads: int
+    choice: str
 
-    def __init__(self, handle: int):
+    def __init__(self, *_: Any):
+        raise TypeError("flynn.device(name), such as flynn.device('simd'), opens a device")
+
+    @classmethod
+    def _of(cls, handle: int) -> "Device":
+        """The device that a handle of the library's stands for."""
+        self = cls.__new__(cls)
         info = _c.fl_device_describe(handle).contents
         self._handle, self._why = handle, ""
-        self.resource: str = info.resource.decode()
-        self.backend: str = info.backend.decode()
-        self.flynn_class: str = info.flynn_class.decode()
-        self.hardware: str = info.name.decode()
-        self.emulation: bool = info.emulation
-        self.host_memory: bool = info.host_memory
-        self.threads: int = info.threads
-        self.choice: str = _c.fl_device_choice(handle).decode()
-        self._info: Tuple[int, int, int] = info.dlpack_type, info.dlpack_pinned_type, info.dlpack_id
+        self.resource = info.resource.decode()
+        self.backend = info.backend.decode()
+        self.flynn_class = info.flynn_class.decode()
+        self.hardware = info.name.decode()
+        self.emulation = info.emulation
+        self.host_memory = info.host_memory
+        self.threads = info.threads
+        self.choice = _c.fl_device_choice(handle).decode()
+        self._info = info.dlpack_type, info.dlpack_pinned_type, info.dlpack_id
+        return self
 
     def __repr__(self) -> str:
         what = f"{self.resource}: {self.flynn_class}, {self.hardware}{' (emulation)' if self.emulation else ''}"
@@ -113,7 +131,7 @@ class Device:
         check_ndim("data", host.ndim)
         check(_c.fl_array_from_host(self._handle or self._gone(), code, host.ndim, INT64[host.ndim](*host.shape), host.ctypes.data,
                                     handle))
-        return Array(handle.value, self, host.shape, DTYPES[code])
+        return Array._of(handle.value, self, host.shape, DTYPES[code])
 
     def empty(self, shape: Any, dtype: Any = "float64") -> "Array":
         """An array with undefined contents. shape: a number, or 1 to 4 of them, each at least 0. ArgumentError, OutOfMemoryError."""
@@ -133,7 +151,7 @@ class Device:
         status = _c.fl_array_create(self._handle or self._gone(), CODE_OF_NUMBER[dtype.num], ndim, INT64[ndim](*shape), handle)
         if status:
             fail(status)
-        return Array(handle.value, self, shape, dtype)
+        return Array._of(handle.value, self, shape, dtype)
 
     def stream(self, urgent: bool = False) -> "Stream":
         """A queue of work beside the default one; of an urgent one a GPU's kernels go before those of others."""
@@ -185,7 +203,7 @@ def device(name: Union[str, Device] = "auto") -> Device:
                                    "multiprocessing.get_context('spawn')")
         handle = c_void_p()
         check(_c.fl_device_open(wanted, handle))
-        opened = Device(handle.value or 0)
+        opened = Device._of(handle.value or 0)
         same = _open.get(opened.resource)
         other = _open.get({"auto": "cpu", "cpu": "auto"}.get(name, ""))
         if other and other.host_memory and opened.host_memory:  # one choice for both: the moment may have changed
@@ -294,14 +312,29 @@ class Array:
     shape, dtype (uint8, int32, int64, float32, float64), ndim, size, nbytes, device. Only one thread at a time may use an array.
     """
     __slots__ = ("_handle", "_owner", "_writable", "_strides", "device", "shape", "dtype", "__weakref__")
+    _handle: Optional[int]
+    _owner: Any
+    _writable: bool
+    _strides: Optional[Tuple[int, ...]]  # in bytes; None: packed
+    device: Device
+    shape: Tuple[int, ...]
+    dtype: np.dtype[Any]
 
-    def __init__(self, handle: Optional[int], device: Device, shape: Tuple[int, ...], dtype: np.dtype[Any], owner: Any = None,
-                 writable: bool = True, strides: Optional[Tuple[int, ...]] = None):
+    def __init__(self, *_: Any):
+        raise TypeError("flynn.array(data), flynn.zeros(shape) and flynn.empty(shape) make arrays")
+
+    @classmethod
+    def _of(cls, handle: Optional[int], device: Device, shape: Tuple[int, ...], dtype: np.dtype[Any], owner: Any = None,
+            writable: bool = True, strides: Optional[Tuple[int, ...]] = None) -> "Array":
+        """The array that a handle of the library's stands for."""
+        self = cls.__new__(cls)
         self._handle, self.device, self.shape, self.dtype = handle, device, shape, dtype
-        self._owner, self._writable, self._strides = owner, writable, strides  # strides in bytes; None: packed
+        self._owner, self._writable, self._strides = owner, writable, strides
+        return self
 
     def __del__(self, free: Callable[[Any], Any] = _c.fl_array_free) -> None:
-        if self.device._handle or "forked" not in self.device._why:
+        device: Optional[Device] = getattr(self, "device", None)  # none of an array that was never made
+        if device and (device._handle or "forked" not in device._why):
             free(self._handle)
 
     @property
@@ -343,7 +376,7 @@ class Array:
         if "forked" in self.device._why:
             self.device._gone()
         check(_c.fl_array_to_device(self._handle, target._handle or target._gone(), handle))
-        return Array(handle.value, target, self.shape, self.dtype)
+        return Array._of(handle.value, target, self.shape, self.dtype)
 
     to_device = to
 
@@ -378,7 +411,7 @@ class Array:
         if "forked" in self.device._why:
             self.device._gone()
         check(_c.fl_array_view(self._handle, INT64[self.ndim](*start), INT64[self.ndim](*shape), handle))
-        return Array(handle.value, self.device, tuple(shape), self.dtype, self._owner, self._writable, self._steps())
+        return Array._of(handle.value, self.device, tuple(shape), self.dtype, self._owner, self._writable, self._steps())
 
     def _steps(self) -> Tuple[int, ...]:
         """Bytes from an element to the next one of each dimension."""

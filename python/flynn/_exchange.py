@@ -127,7 +127,7 @@ def _wrap(name: str, on: Device, dtype: np.dtype[Any], shape: Tuple[int, ...], s
         if status == _c.FL_E_ARGUMENT:
             _no_rows(name, shape, strides, size)
         fail(status)
-    return Array(handle.value, on, shape or (1,), DTYPES[code], (tensor, owner), writable, strides)
+    return Array._of(handle.value, on, shape or (1,), DTYPES[code], (tensor, owner), writable, strides)
 
 
 def _no_rows(name: str, shape: Tuple[int, ...], strides: Optional[Tuple[int, ...]], size: int) -> None:
@@ -148,7 +148,7 @@ def _by_numpys_capsule(x: np.ndarray[Any, Any], on: Device) -> Optional[Array]:
     if _c.fl_array_from_dlpack(on._handle or on._gone(), _pointer_of(capsule, FRESH), handle):
         return None
     _rename(capsule, USED)
-    return Array(handle.value, on, x.shape, x.dtype, None, True, None if flags.c_contiguous else x.strides)
+    return Array._of(handle.value, on, x.shape, x.dtype, None, True, None if flags.c_contiguous else x.strides)
 
 
 def _of_numpy(name: str, x: np.ndarray[Any, Any], on: Device, keep: bool) -> Array:
@@ -187,7 +187,7 @@ def _of_dlpack(name: str, x: Any, on: Device) -> Array:
     ndim = _c.fl_array_ndim(handle)
     dtype, shape = DTYPES[_c.fl_array_dtype(handle)], tuple(_c.fl_array_shape(handle, d) for d in range(ndim))
     strides = tuple(tensor.strides[d] * dtype.itemsize for d in range(ndim)) if tensor.strides and tensor.ndim else None
-    return Array(handle.value, on, shape, dtype, None, True, strides)
+    return Array._of(handle.value, on, shape, dtype, None, True, strides)
 
 
 def _check_place(name: str, place: Tuple[int, ...], on: Device) -> None:

@@ -208,6 +208,10 @@ def test_what_numpy_would_do(device):
             use()
     with refused(TypeError, "flynn.vectorize"):
         a += 1
+    for use, words in ((lambda: flynn.Device("serial"), "flynn.device(name)"), (lambda: flynn.Device(1), "flynn.device(name)"),
+                       (lambda: flynn.Array([1, 2]), "flynn.array(data)")):
+        with refused(TypeError, words):
+            use()
     with refused(flynn.ArgumentError, "2 slices of an array of 1 dimension"):
         a[:, :]
     with refused(flynn.ArgumentError, "numpy.sort"):
