@@ -121,7 +121,8 @@ static void expect_all(convolve_oracle *o, fl_device *device, const host_array *
     host_array_free(&magnitudes);
 }
 
-/* From sums of absolute values to what rounding may change; where products underflow, that is more (docs/accuracy.md). */
+/* From sums of absolute values to what rounding may change; where products underflow, that is more (docs/accuracy.md).
+ */
 static void scale_bounds(convolve_oracle *o)
 {
     double *bounds = o->bound.data;
@@ -153,22 +154,13 @@ static void choose_places(convolve_oracle *o, uint64_t seed)
     }
 }
 
-/* Reads `count` elements backwards from element `from` as f64. For f32, which most inputs are, it looks at the dtype
- * once. */
-static void read_backwards(const host_array *array, int64_t from, int64_t count, double *out)
-{
-    const float *const floats = array->dtype == FL_F32 ? array->data : NULL;
-
-    for (int64_t k = 0; k < count; k++)
-        out[k] = floats ? floats[from - k] : host_array_get(array, from - k);
-}
-
 /* Adds a row's products, the image read backwards from its element `from`. One sum would wait for each addition before
- * the next. */
+ * the next. The dtype of f32, which most inputs are, is looked at once. */
 static void add_row(const host_array *image, int64_t from, const double *kernel, int64_t count, long double *sum,
                     double *magnitude)
 {
     enum { CHUNK = 64 };
+    const float *const floats = image->dtype == FL_F32 ? image->data : NULL;
     long double s0 = 0, s1 = 0, s2 = 0, s3 = 0;
     double magnitudes[4] = {0}, pixels[CHUNK];
 
@@ -176,7 +168,8 @@ static void add_row(const host_array *image, int64_t from, const double *kernel,
         const double *const weights = kernel + start;
         int64_t q = 0, length = count - start < CHUNK ? count - start : CHUNK;
 
-        read_backwards(image, from - start, length, pixels);
+        for (int64_t k = 0, last = from - start; k < length; k++)
+            pixels[k] = floats ? floats[last - k] : host_array_get(image, last - k);
         for (; q + 4 <= length; q += 4) {
             s0 += (long double)pixels[q] * weights[q];
             s1 += (long double)pixels[q + 1] * weights[q + 1];

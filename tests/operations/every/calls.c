@@ -46,7 +46,6 @@ static const int64_t count_shape[] = {1}, plane[] = {ROWS, COLUMNS}, taps[] = {7
 
 static void vectors(struct arrays *a, fl_device *device, int64_t elements, fl_dtype dtype, int inputs, fl_dtype out)
 {
-
     for (int i = 0; i < inputs; i++)
         a->in[i] = input(device, dtype, 1, &elements, (uint64_t)i + 1);
     output(a, 0, device, out, 1, &elements);
