@@ -582,11 +582,13 @@ static bool is_left_out(const fl_variant_info *v)
 {
     static const char *const by_blas[] = {"svd", "qr", "reconstruct", "matmul"};
     const bool fftw = strncmp(v->variant, "fft", 3) == 0;
+    const bool lapack = strcmp(v->operation, "svd") == 0 &&
+                        (strcmp(v->variant, "auto") == 0 || strcmp(v->variant, "single") == 0); /* as `library` */
     bool blas = false;
 
     for (size_t i = 0; i < sizeof by_blas / sizeof *by_blas; i++)
         blas = blas || strcmp(v->operation, by_blas[i]) == 0;
-    return fftw || (blas && strcmp(v->variant, "library") == 0) || strcmp(v->operation, "map") == 0 ||
+    return fftw || lapack || (blas && strcmp(v->variant, "library") == 0) || strcmp(v->operation, "map") == 0 ||
            strcmp(v->operation, "kernel") == 0;
 }
 
