@@ -115,7 +115,8 @@ static void compare_one(compare_result *found, int64_t i, const host_array *resu
 {
     const bool single = result->dtype == FL_F32;
     const double sum = single ? (double)(float)total(p) : (double)total(p);
-    const double underflow = w->y ? (double)p->count * smallest_subnormal(result->dtype) : 0; /* of the products */
+    const double underflow =
+        w->y ? (double)p->count * smallest_subnormal(result->dtype) : 0; /* each product may lose so much */
 
     if (w->reduction == FL_ARGMIN || w->reduction == FL_ARGMAX)
         compare_whole(found, i, result, p->at);

@@ -16,7 +16,8 @@ extern "C" {
 /* FL_OP_SVD by LAPACK, or without one by Jacobi rotations, on all cores that this process may use. */
 fl_status host_svd(const fl_host *host, const fl_svd_args *args);
 
-/* The same of a matrix in f64, computed in f32: the variant `single`. And whether that is faster: not by rotations. */
+/* The variant `single`: host_svd of a matrix in f64, computed in f32. host_svd_single_pays returns whether it is faster
+ * than host_svd, which it is not without LAPACK. */
 fl_status host_svd_single(const fl_host *host, const fl_svd_args *args);
 bool host_svd_single_pays(const fl_svd_args *args);
 

@@ -167,8 +167,8 @@ struct fft_work {
     fft_norms *kernel_norms, *tile_norms;
     int chunks;        /* parts of a tile; each has norms */
     fft_found found;   /* with a tolerance */
-    fft_limit *limits; /* of our own transforms */
-    fft_marks marks;   /* of the outputs */
+    fft_limit *limits; /* each tile has one; for our own transforms alone */
+    fft_marks marks;   /* which say whether outputs are left to hip_sum_marked */
 
     fft_tiles<W> tiles_from(W *data, int64_t first) const
     {

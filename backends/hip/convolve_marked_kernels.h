@@ -11,13 +11,13 @@
 #include "convolve1d_kernels.h"
 #include "convolve_kernels.h"
 
-/* What transforms leave in device memory. */
+/* The kernels that store sums of transforms write this to device memory, for the kernels here. */
 struct fft_marked {
     int any;    /* not 0: outputs are marked */
     int spoilt; /* not 0: the convolution's kernel is not finite, so that zeros under it do not give 0 */
 };
 
-/* Where the kernels here find it. */
+/* The marks of a call, as a kernel gets them. */
 struct fft_marks {
     fft_marked *found;
     const int *rank_one; /* the verdict of rank_kernel; not 0: the transforms did nothing. Or NULL */
@@ -34,7 +34,7 @@ struct fft_marks {
 
 /* Which elements of a part of an image are not 0: a bit for each, row by row, in words of 32. */
 struct nonzero_map {
-    int rows, words; /* of a row */
+    int rows, words; /* each row has so many words */
 
     __host__ __device__ nonzero_map(int64_t rows, int64_t columns) : rows((int)rows), words((int)((columns + 31) / 32))
     {
@@ -98,7 +98,7 @@ __device__ inline bool clear_empty(const convolution<T> &c, int64_t i0, int64_t 
     const int64_t i = i0 + threadIdx.y * R, j = j0 + threadIdx.x;
     const int taps = (int)c.kernel.columns, rows = (int)c.kernel.rows;
     T *const out = c.out.data + i * c.out.stride + j;
-    uint32_t marked = 0; /* of the thread's outputs */
+    uint32_t marked = 0; /* bit r: the thread's output r is marked */
     for (int r = 0; r < R; r++)
         if (i + r < c.out.rows && j < c.out.columns && std::isnan(out[r * c.out.stride]))
             marked |= 1u << r;
@@ -140,7 +140,8 @@ __global__ GPU_LAUNCH_BOUNDS(shape_threads(R), shape_blocks<T>(R)) void sum_mark
     }
 }
 
-/* The same for `width` outputs of a signal from number i0 on, which may be below 0. */
+/* Sets marked outputs of a signal to 0 where it is zero under the kernel: of `width` outputs from number i0 on, which
+ * may be below 0. Returns whether others are marked. */
 template <typename T>
 __device__ inline bool clear_empty(const line_convolution<T> &c, int64_t i0, int width, bool looks, uint32_t *shared)
 {
@@ -156,7 +157,8 @@ __device__ inline bool clear_empty(const line_convolution<T> &c, int64_t i0, int
     fill_map(signal, 0, i0 + c.origin - (c.taps - 1), map, shared + 1);
     const uint32_t *const words = shared + 1;
     marked = false;
-    for (int first = width + 32 * thread; first < taps; first += 32 * block_threads()) /* what is under all outputs */
+    for (int first = width + 32 * thread; first < taps;
+         first += 32 * block_threads()) /* elements under the kernel for each output */
         marked |= has_bit(words, first, (int)least<int64_t>(first + 31, taps - 1));
     if (any_of_block(marked, shared))
         return true;

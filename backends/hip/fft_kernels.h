@@ -27,7 +27,7 @@ struct fft_tiles {
     int64_t across;      /* tiles in a row of the image */
     int64_t down, right; /* outputs of a tile: rows and columns */
     const int *rank_one; /* the verdict of rank_kernel; not 0: kernels do nothing, since `separable` has run. Or NULL */
-    fft_marked *marked;  /* of all outputs; cleared with the first tiles */
+    fft_marked *marked;  /* one for all tiles; cleared when the first ones are loaded */
 
     __host__ __device__ int64_t pitch() const
     {
@@ -228,7 +228,7 @@ __device__ inline double least_accurate(const fft_norms &tile, const fft_norms &
     return error_of<W>(tile, kernel, a) * (1.01 + 1.01 / ((a.terms + 14) * ((double)unit_of_rounding<T> / 2)));
 }
 
-/* What is known of a tile's sums before they are stored. */
+/* How accurate a tile's sums will be, found before they are stored. */
 struct fft_limit {
     double from, error; /* least_accurate and error_of; of a tile that cannot be transformed the error is infinite */
 };

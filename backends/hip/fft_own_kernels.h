@@ -245,7 +245,8 @@ __device__ inline bool repaired_together(const convolution<T> &c, uint64_t inacc
     return together;
 }
 
-/* The same where all numbers are finite, else, or if they are too many, leaves them. */
+/* Computes inaccurate outputs again by repaired_together. If they are too many for that, or not all numbers are finite,
+ * it leaves them to sum_marked_kernel. */
 template <int threads, typename W, typename T, typename Number, typename Place>
 __device__ inline void repair(const convolution<T> &c, uint64_t inaccurate, bool finite, const fft_accuracy &accuracy,
                               unsigned char *bytes, fft_marked *marked, const Number &number_of, const Place &place_of)

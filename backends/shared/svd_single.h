@@ -9,7 +9,8 @@
 
 #include <stdbool.h>
 
-/* Inlined into what is compiled for one instruction set: as a function of its own it could be another set's. */
+/* The linker keeps one copy of a function that several files have, which may be compiled for instructions that this
+ * processor lacks: inlined, there is none. */
 #define SVD_SINGLE_INLINE static inline __attribute__((always_inline))
 
 /* fl_row.bound of `single`: the bound of a decomposition in f32, and one unit of rounding of f32 more, because rounding
