@@ -63,25 +63,44 @@ static void make_elements(measured_device *d, fl_dtype dtype, int64_t count)
 static const double steps_s = 5e-3;
 #define LEAST_STEPS_S 1e-3
 
-/* As many steps as take 5 ms in the best of three launches, so that the launch itself takes little time next to
- * them. */
+/* Returns the least time of three launches. */
+static double least_s_of(measured_device *d, const fl_run *run)
+{
+    double least = INFINITY;
+
+    for (int i = 0; i < 3; i++) {
+        const double start = seconds_now();
+        must(queue_steps(d, run));
+        must(fl_device_wait(d->device));
+        least = fmin(least, seconds_now() - start);
+    }
+    return least;
+}
+
+/* As many steps as take 5 ms, so that the launch itself takes little time next to them. */
 static double prepare_steps(measured_device *d)
 {
-    const int64_t count = d->info->host_memory ? 1 << 15 : 1 << 22;
-    double least = 0, start;
+    const int64_t count = d->info->host_memory || d->info->emulation ? 1 << 15 : 1 << 22;
+    double least = 0;
 
     make_elements(d, d->quantity->dtype, count);
     for (d->steps = 32; least < steps_s && d->steps < (int64_t)1 << 40;) {
         d->steps *= 2;
-        least = INFINITY;
-        for (int i = 0; i < 3; i++) {
-            start = seconds_now();
-            must(queue_steps(d, NULL));
-            must(fl_device_wait(d->device));
-            least = fmin(least, seconds_now() - start);
-        }
+        least = least_s_of(d, NULL);
     }
     return 2 * (double)count * (double)d->steps;
+}
+
+double quantity_trial_s(measured_device *d, const char *variant)
+{
+    const int64_t part = 8, steps = d->steps;
+
+    if (d->quantity->queue != queue_steps)
+        return 0;
+    d->steps = steps / part;
+    const double s = least_s_of(d, &(fl_run){.variant = variant});
+    d->steps = steps;
+    return s;
 }
 
 /* A kernel for one element and no steps is all launch; this variant's is the smallest. */
@@ -164,7 +183,7 @@ void quantity_start(measured_device *d, fl_device *device, const common_options 
 {
     const fl_device_info *info = fl_device_describe(device);
     const double caches = machine_caches_of(info);
-    const int64_t most = info->emulation     ? (int64_t)16 << 20 /* its times mean nothing */
+    const int64_t most = info->emulation     ? (int64_t)4 << 20 /* its times mean nothing */
                          : info->host_memory ? (int64_t)fmax(0x1p29, 2 * caches)
                                              : (int64_t)1 << 30;
 
@@ -172,12 +191,18 @@ void quantity_start(measured_device *d, fl_device *device, const common_options 
     if (!common->size) /* larger than the caches, and small compared with the memory */
         d->bytes = info->memory_bytes / 16 < most ? info->memory_bytes / 16 : most;
     must(fl_stream_create(device, &d->other));
+    fl_array **const arrays[] = {&d->from, &d->to};
     for (int i = 0; i < 2; i++) {
-        must(fl_host_alloc(device, (size_t)d->bytes, &d->pinned[i]));
-        memset(d->pinned[i], 1, (size_t)d->bytes); /* untouched pages are all read from one page of zeros */
+        void **host = &d->pinned[i];
+        must(fl_array_create(device, FL_U8, 1, &d->bytes, arrays[i]));
+        if (!info->host_memory)
+            must(fl_host_alloc(device, (size_t)d->bytes, host));
+        memset(info->host_memory ? fl_array_data(*arrays[i]) : *host, 1,
+               (size_t)d->bytes); /* untouched pages are all read from one page of zeros */
+        if (!info->host_memory)
+            must(fl_array_write(*arrays[i], *host, NULL));
     }
-    must(fl_array_from_host(device, FL_U8, 1, &d->bytes, d->pinned[0], &d->from));
-    must(fl_array_from_host(device, FL_U8, 1, &d->bytes, d->pinned[0], &d->to));
+    must(fl_device_wait(device));
 }
 
 void quantity_end(measured_device *d)

@@ -27,7 +27,7 @@ typedef struct measured_device {
     double caches;       /* bytes of the device's caches: a smaller array may stay there */
     fl_stream *other;    /* in which copies to the host are queued, next to the stream of the copies to the device */
     fl_array *from, *to; /* of u8 */
-    void *pinned[2], *pageable;
+    void *pinned[2], *pageable;    /* NULL where arrays are in the host's memory, to which nothing is copied */
     const quantity_kind *quantity; /* the one that is measured */
     const char *variant;
     fl_array *elements;
@@ -58,6 +58,9 @@ extern const quantity_kind quantity_kinds[];
 /* Makes the arrays and buffers of the device. */
 void quantity_start(measured_device *d, fl_device *device, const common_options *common);
 void quantity_end(measured_device *d);
+
+/* Returns the seconds of a part of the work by a variant, the least of three times; 0 where the work has no parts. */
+double quantity_trial_s(measured_device *d, const char *variant);
 
 /* Returns whether the median is known to within a quarter: by the interval that holds it, below six samples by all of
  * them. */
