@@ -120,6 +120,7 @@ EXAMPLES = {
     "taxonomy": ("taxonomy", "reconstruct", "--size=100"),
     "ceiling": ("ceiling", "--size=4096"),
     "maximum": ("maximum", "--size=20"),
+    "search_sorted": ("search_sorted", "--size=64", "--sorted=1000"),
     "report": ("report", SAVED, "--output=page.html"),
     "map": ("map", "--function=log(x + y)", "--size=64"),
     "show": ("show", "random:8x8"),
