@@ -29,6 +29,19 @@ static void with_carry(wavefront &w, const instruction &i)
     const source a = read(w, i, 2, 0, source_type::B32), b = read(w, i, 3, 1, source_type::B32);
     const uint64_t carry_in = CARRY_IN ? read_mask(w, i.operands[4]) : 0;
     const source x = OPERATION == SUBREV ? b : a, y = OPERATION == SUBREV ? a : b;
+    if (has_few_lanes(w)) {
+        const destination to = result_of(w, i);
+        uint64_t carries = 0;
+        for (uint64_t rest = w.active; rest; rest &= rest - 1) {
+            const int lane = std::countr_zero(rest);
+            const uint64_t before = x.low[lane], other = y.low[lane], in = carry_in >> lane & 1;
+            const uint64_t after = OPERATION == ADD ? before + other + in : before - other - in;
+            to.low[lane] = (uint32_t)after;
+            carries |= (after >> 32 & 1) << lane;
+        }
+        write_mask(w, i.operands[1], carries);
+        return;
+    }
     alignas(REGISTER_ALIGNMENT) vgpr carry;
     if (CARRY_IN)
         spread(w, carry_in, carry);

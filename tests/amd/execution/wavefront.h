@@ -10,6 +10,9 @@
 #include <bit>
 #include <cstring>
 #include <vector>
+#ifdef __AVX2__
+#include <immintrin.h>
+#endif
 
 class code_object;
 struct launch;
@@ -149,9 +152,25 @@ inline void copy_active(const wavefront &w, const uint32_t *from, uint32_t *to)
     every_lane(w, [=, &is_active](int lane) { to[lane] = is_active[lane] ? from[lane] : to[lane]; });
 }
 
+/* The upper bits of 32 bytes, each 0 or 0xff. Without an instruction for it a product brings those of eight together.
+ */
+inline uint32_t signs_of(const uint8_t *bytes)
+{
+#ifdef __AVX2__
+    return (uint32_t)_mm256_movemask_epi8(_mm256_load_si256((const __m256i *)bytes));
+#else
+    uint32_t signs = 0;
+    for (int first = 0; first < 32; first += 8) {
+        uint64_t eight;
+        memcpy(&eight, bytes + first, sizeof eight);
+        signs |= (uint32_t)((eight & 0x0101010101010101) * 0x0102040810204080 >> 56) << first;
+    }
+    return signs;
+#endif
+}
+
 /* The active lanes for which `f(lane)` is true. It may be called for others, too, whose answers are dropped, so that
- * vectors can be used: the answers are bytes, of which a product brings the lowest bits of eight together in its upper
- * byte. */
+ * vectors can be used. */
 template <typename F>
 inline uint64_t lanes_where(const wavefront &w, F f)
 {
@@ -163,13 +182,10 @@ inline uint64_t lanes_where(const wavefront &w, F f)
         }
         return found;
     }
-    uint8_t is_true[MAX_LANES];
-    every_lane(w, [&](int lane) { is_true[lane] = f(lane) ? 1 : 0; });
-    for (int first = 0; first < w.lanes; first += 8) {
-        uint64_t eight;
-        memcpy(&eight, is_true + first, sizeof eight);
-        found |= eight * 0x0102040810204080 >> 56 << first;
-    }
+    alignas(REGISTER_ALIGNMENT) uint8_t is_true[MAX_LANES];
+    every_lane(w, [&](int lane) { is_true[lane] = f(lane) ? 0xff : 0; });
+    for (int first = 0; first < w.lanes; first += 32)
+        found |= (uint64_t)signs_of(is_true + first) << first;
     return found & w.active;
 }
 

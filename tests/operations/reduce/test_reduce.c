@@ -134,14 +134,15 @@ static fl_array *view_inside(fl_device *device, const struct matrix *m, int ndim
     }
     char *memory = malloc((size_t)size * bytes);
     memset(memory, 0x7f, (size_t)size * bytes);
-    for (int64_t i = 0; i < m->shape[1]; i++) {
+    const int64_t row = shape[ndim - 1];
+    for (int64_t i = 0; i < m->shape[1]; i += row) {
         int64_t rest = i, at = 0, stride = 1;
         for (int d = ndim - 1; d >= 0; d--) {
             at += (rest % shape[d] + 1) * stride;
             rest /= shape[d];
             stride *= wide[d];
         }
-        memcpy(memory + (size_t)at * bytes, (const char *)m->data + (size_t)i * bytes, bytes);
+        memcpy(memory + (size_t)at * bytes, (const char *)m->data + (size_t)i * bytes, (size_t)row * bytes);
     }
     must(fl_array_from_host(device, m->dtype, ndim, wide, memory, &whole));
     must(fl_array_view(whole, start, shape, &view));
