@@ -65,14 +65,9 @@ quick=(--repeat=2 --warmup=1)
 clean 0 convolve --size=32 --backend=serial,simd,omp:2 --json=out.json --csv=out.csv -o out.npy --png=out.png --zoom=2 \
     "${quick[@]}"
 clean 0 convolve --size=32 --backend=simd:v2,omp:1:v2 --json "${quick[@]}"
-for backend in serial simd omp:2; do
-    for variant in auto naive tiled separable; do
-        clean 0 convolve --size=32 --backend=$backend --variant=$variant --json "${quick[@]}"
-    done
-done
-for backend in serial simd omp:2; do
-    clean 0 convolve1d --size=5000 --taps=225 --backend=$backend --json -o out.npy "${quick[@]}"
-done
+# Several backends and variants in one run: valgrind takes a second to begin.
+clean 0 convolve --size=32 --backend=serial,simd,omp:2 --variant=auto,naive,tiled,separable --json "${quick[@]}"
+clean 0 convolve1d --size=5000 --taps=225 --backend=serial,simd,omp:2 --json -o out.npy "${quick[@]}"
 if ! "$flynn" info | grep -q 'fft in f32'; then
     clean 0 convolve1d --size=5000 --variant=fft --dtype=f32 --backend=serial,omp:2 "${quick[@]}"
 fi
