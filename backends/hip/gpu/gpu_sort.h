@@ -71,7 +71,9 @@ hipError_t sort(void *temporary, size_t &bytes, hipStream_t stream, size_t bits,
 template <typename T>
 hipError_t gpu_sort(void *temporary, size_t &bytes, const T *in, T *out, uint64_t n, hipStream_t stream)
 {
-    return gpu_sort_library::sort(temporary, bytes, stream, 8 * sizeof(T), in, out, n);
+    /* Without const: rocPRIM's kernels depend on the pointer's type, and those of gpu_sort_in_place are compiled as
+     * well. */
+    return gpu_sort_library::sort(temporary, bytes, stream, 8 * sizeof(T), const_cast<T *>(in), out, n);
 }
 
 /* Queues the sorting of data[0 ... n) in it and as much memory at `beside`; `sorted` is the one of them that has the
