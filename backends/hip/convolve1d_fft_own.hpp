@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * convolve1d_fft_own.hpp - the convolution of a signal by the transforms of fft_signal_kernels.h, for
- * convolve_fft.hip.cpp. The signal is an image of one row, and a tile of it is a pair of segments: its edge is the
+ * convolve_fft_run.hip.cpp. The signal is an image of one row, and a tile of it is a pair of segments: its edge is the
  * number of elements in both, of which those in which they overlap count twice.
  */
 #ifndef FLYNN_HIP_CONVOLVE1D_FFT_OWN_HPP

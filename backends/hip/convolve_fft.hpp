@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * convolve_fft.hpp - what `auto` of convolve and of convolve1d asks of convolve_fft.hip.cpp, and what that asks of
- * them.
+ * convolve_fft.hpp - what `auto` of convolve and of convolve1d asks of convolve_fft.hip.cpp.
  */
 #ifndef FLYNN_HIP_CONVOLVE_FFT_HPP
 #define FLYNN_HIP_CONVOLVE_FFT_HPP
@@ -18,12 +17,6 @@ struct hip_fft {
     fl_status (*run_unless)(const fl_context *context, const fl_convolve_args *args, const fl_launch *launch,
                             const int *rank_one);
 };
-
-/* Queues what gives the marked outputs of a transform their sums. */
-template <typename T>
-fl_status hip_sum_marked(const fl_context *context, const convolution<T> &c, const fft_marks &marks);
-template <typename T>
-fl_status hip_sum_marked(const fl_context *context, const line_convolution<T> &c, const fft_marks &marks);
 
 /* What auto chooses. */
 struct hip_fft_choice {

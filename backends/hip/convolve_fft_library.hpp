@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * convolve_fft_library.hpp - the FFT library that convolve_fft.hip.cpp uses where our own transforms do not serve: the
- * plans of a stream, and what is said where the library is missing.
+ * convolve_fft_library.hpp - the FFT library that convolve_fft_run.hip.cpp uses where our own transforms do not serve:
+ * the plans of a stream, and what is said where the library is missing.
  */
 #ifndef FLYNN_HIP_CONVOLVE_FFT_LIBRARY_HPP
 #define FLYNN_HIP_CONVOLVE_FFT_LIBRARY_HPP

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * convolve_fft_own.hpp - a 2-D convolution by the transforms of fft_own_kernels.h, step by step, for
- * convolve_fft.hip.cpp.
+ * convolve_fft_run.hip.cpp.
  */
 #ifndef FLYNN_HIP_CONVOLVE_FFT_OWN_HPP
 #define FLYNN_HIP_CONVOLVE_FFT_OWN_HPP

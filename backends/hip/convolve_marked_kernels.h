@@ -192,4 +192,10 @@ __global__ GPU_LAUNCH_BOUNDS(seven_each, 1024 / seven_each) void sum_marked_line
         tiled_line_tile<R>(c, i0, most, aligned, reinterpret_cast<T *>(bytes));
 }
 
+/* Queues the kernels here: of an image (convolve.hip.cpp) and of a signal (convolve1d.hip.cpp). */
+template <typename T>
+fl_status hip_sum_marked(const fl_context *context, const convolution<T> &c, const fft_marks &marks);
+template <typename T>
+fl_status hip_sum_marked(const fl_context *context, const line_convolution<T> &c, const fft_marks &marks);
+
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * fft_kernels.h - convolutions on a GPU by FFTs of tiles: what happens around the library's transforms.
- * convolve_fft.hip.cpp queues these kernels.
+ * convolve_fft_run.hip.cpp queues these kernels.
  *
  * Numbers of type T (the image's, the kernel's and the output's) are transformed as numbers of type W: the same, or
  * double for float. A signal is an image of one row, and its tiles have one row.

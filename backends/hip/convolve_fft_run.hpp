@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * convolve_fft_run.hpp - convolutions by FFTs of tiles, for the rows and the choice of convolve_fft.hip.cpp: how an
+ * image is cut, and what queues the transforms. A signal is an image of one row.
+ */
+#ifndef FLYNN_HIP_CONVOLVE_FFT_RUN_HPP
+#define FLYNN_HIP_CONVOLVE_FFT_RUN_HPP
+
+#include "convolve1d_fft_own.hpp"
+
+/* A convolution of signals as one of images of one row. */
+fl_convolve_args hip_fft_image_of(const fl_convolve1d_args *line);
+
+/* At most so many units of rounding is a sum off, times the tile's norm and the kernel's (docs/accuracy.md). */
+double hip_fft_units(const fft_cut &c);
+
+/* The tiles that cost least; edge 0: the kernel is too large for any. */
+fft_cut hip_fft_cut_of(const fl_convolve_args &args, bool signal);
+
+/* The same, with no more tiles at once than a grid has blocks, one of which may be for the kernel. */
+fft_cut hip_fft_cut_for(const hip_device *device, const fl_convolve_args &args, bool signal);
+
+/* A grid for so many elements of each tile at once. */
+dim3 hip_fft_grid(const hip_device *device, const fft_cut &c, int64_t elements);
+
+/* The launch of our own transforms that loads the image and stores norms. */
+fft_own_launch hip_fft_first_lines(const fft_cut &c, bool signal, bool wide);
+
+/* Queues the convolution: numbers of type T are transformed as numbers of type W. `rank_one`: in device memory; our own
+ * transforms do nothing if it is not 0 when the stream gets there. FL_E_UNSUPPORTED (the kernel is too large),
+ * FL_E_UNAVAILABLE (the library), FL_E_MEMORY. */
+template <bool signal, typename T, typename W>
+fl_status hip_fft_convolve(const fl_context *context, const fl_convolve_args &args, double tolerance,
+                           const int *rank_one = nullptr);
+
+#endif
