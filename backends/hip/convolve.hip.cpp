@@ -455,8 +455,8 @@ constexpr uint32_t dtypes = 1u << FL_F32 | 1u << FL_F64;
 
 const fl_row rows[] = {
     {FL_OP_CONVOLVE, "auto", dtypes,
-     "separable if the GPU finds that the kernel is of rank one, else tiled, or in f32 fft-wide for large kernels; fft "
-     "with a tolerance",
+     "separable if the GPU finds that the kernel is of rank one, else tiled, or for large kernels fft-wide (f32) or "
+     "fft-checked (f64); fft with a tolerance",
      plan_auto, run_automatic, chosen, false, nullptr, bound_auto},
     {FL_OP_CONVOLVE, "naive", dtypes, "one thread per output, reads from global memory only", plan_naive,
      run<launch_naive<float>, launch_naive<double>>, nullptr, false, nullptr, nullptr},

@@ -188,8 +188,9 @@ double bound_auto(void *device, const void *args)
 constexpr uint32_t dtypes = 1u << FL_F32 | 1u << FL_F64;
 
 const fl_row rows[] = {
-    {FL_OP_CONVOLVE1D, "auto", dtypes, "tiled, or in f32 fft-wide for long kernels; fft with a tolerance", plan_tiled,
-     run_automatic, chosen, false, nullptr, bound_auto},
+    {FL_OP_CONVOLVE1D, "auto", dtypes,
+     "tiled, or for long kernels fft-wide (f32) or fft-checked (f64); fft with a tolerance", plan_tiled, run_automatic,
+     chosen, false, nullptr, bound_auto},
     {FL_OP_CONVOLVE1D, "tiled", dtypes, "signal and kernel in shared memory, several outputs per thread in registers",
      plan_tiled, run_tiled, nullptr, false, nullptr, nullptr},
     {FL_OP_CONVOLVE1D, "naive", dtypes, "one thread per output, reads from global memory only", plan_naive,

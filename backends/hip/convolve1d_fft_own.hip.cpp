@@ -85,7 +85,7 @@ fft_own_launch columns_launch(const block_shape &block)
 } // namespace
 
 /* The pairs that cost least. */
-fft_cut hip_fft_signal_cut(const fl_convolve_args &args)
+fft_cut hip_fft_signal_cut(const fl_convolve_args &args, int64_t most)
 {
     const int64_t taps = args.kernel.shape[1], outputs = args.out.shape[1], dropped = dropped_of(taps);
     fft_cut best = {}, c = {};
@@ -93,7 +93,7 @@ fft_cut hip_fft_signal_cut(const fl_convolve_args &args)
     c.edge[0] = c.step[0] = c.tiles[0] = 1;
     for (const block_shape &block : blocks) {
         const int64_t length = (int64_t)block.rows * block.columns;
-        if (taps > hip_fft_signal_taps || dropped >= length ||
+        if (taps > hip_fft_signal_taps || dropped >= length || 2 * length > most ||
             2 * length > (times * taps > longest ? times * taps : longest))
             continue;
         c.edge[1] = 2 * length;
@@ -104,7 +104,7 @@ fft_cut hip_fft_signal_cut(const fl_convolve_args &args)
     }
     if (best.edge[0] == 0)
         return best;
-    const int64_t most = at_once / best.edge[1], turns = (best.tiles[1] + most - 1) / most;
+    const int64_t pairs = at_once / best.edge[1], turns = (best.tiles[1] + pairs - 1) / pairs;
     best.count = (int)((best.tiles[1] + turns - 1) / turns);
     return best;
 }
@@ -139,6 +139,7 @@ fl_status hip_fft_signal_pairs(const fl_context *context, const fft_own_work<T, 
                                 segment,
                                 length - segment,
                                 with_kernel,
+                                work.tiles.idle,
                                 work.tiles.marked};
     fl_status status = with_line(block.rows, [&](auto line) {
         constexpr int E = decltype(line)::numbers, G = decltype(line)::threads;

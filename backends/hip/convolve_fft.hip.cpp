@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * convolve_fft.hip.cpp - FL_OP_CONVOLVE and FL_OP_CONVOLVE1D on a GPU by FFTs of tiles: the variants fft and fft-wide,
- * and which of them auto takes. convolve_fft_run.hip.cpp queues them.
+ * convolve_fft.hip.cpp - FL_OP_CONVOLVE and FL_OP_CONVOLVE1D on a GPU by FFTs of tiles: the variants fft, fft-wide and
+ * fft-checked, and which of them auto takes. convolve_fft_run.hip.cpp queues them.
  */
 #include "convolve_fft.hpp"
 
@@ -9,7 +9,6 @@
 #include "gpu/gpu_fft.h"
 
 #include <cfloat>
-#include <cstring>
 
 namespace
 {
@@ -22,14 +21,19 @@ struct direct_sums {
 };
 constexpr direct_sums for_image = {0.03, 4e8, 2e5}, for_signal = {0.043, 3.4e8, 2.2e5};
 
+/* The cost of fft-checked where all sums are checked, in that of fft. */
+constexpr double checked_cost = 1.75;
+
 /* ----------------------------------------------------------------------------------------------------- plans ---- */
 
 /* Operations of a real FFT are about half of the 5 n log2(n) of a complex one; a product is 6 for two numbers, and 2
  * for the scale. Of the bytes that the library moves only the least is known: each transform loads and stores its tile
- * once in each dimension. The blocks are no choice of the caller's, so that results have the same bits. */
-void plan_tiles(const void *device, const fl_convolve_args &args, bool signal, size_t work, fl_launch *launch)
+ * once in each dimension. The check of sums is not counted: only the device knows whether it is needed. The blocks are
+ * no choice of the caller's, so that results have the same bits. */
+void plan_tiles(const void *device, const fl_convolve_args &args, bool signal, bool checked, size_t work,
+                fl_launch *launch)
 {
-    const fft_cut c = hip_fft_cut_for(static_cast<const hip_device *>(device), args, signal);
+    const fft_cut c = hip_fft_cut_for(static_cast<const hip_device *>(device), args, signal, checked);
     if (c.edge[0] == 0)
         return;
     const double n = c.elements(), tiles = c.all(), passes = signal ? 1 : 2;
@@ -58,16 +62,17 @@ void plan_tiles(const void *device, const fl_convolve_args &args, bool signal, s
                                     : tiles * n * (2 * element + 5 * wide) + (2 * tiles + 1) * 2 * passes * n * wide;
 }
 
-template <typename W>
+template <typename W, bool checked = false>
 void plan_image(void *device, const void *args, fl_launch *launch)
 {
-    plan_tiles(device, *static_cast<const fl_convolve_args *>(args), false, sizeof(W), launch);
+    plan_tiles(device, *static_cast<const fl_convolve_args *>(args), false, checked, sizeof(W), launch);
 }
 
-template <typename W>
+template <typename W, bool checked = false>
 void plan_signal(void *device, const void *args, fl_launch *launch)
 {
-    plan_tiles(device, hip_fft_image_of(static_cast<const fl_convolve1d_args *>(args)), true, sizeof(W), launch);
+    plan_tiles(device, hip_fft_image_of(static_cast<const fl_convolve1d_args *>(args)), true, checked, sizeof(W),
+               launch);
 }
 
 /* ------------------------------------------------------------------------------------------------------ runs ---- */
@@ -93,7 +98,26 @@ fl_status run_signal(const fl_context *context, const void *args, const fl_launc
                                         launch->tolerance);
 }
 
+/* fft-checked takes a tolerance as direct sums do: it is as accurate. */
+fl_status run_image_checked(const fl_context *context, const void *args, const fl_launch *)
+{
+    return hip_fft_convolve_checked<false>(context, *static_cast<const fl_convolve_args *>(args));
+}
+
+fl_status run_image_checked_unless(const fl_context *context, const fl_convolve_args *args, const fl_launch *,
+                                   const int *rank_one)
+{
+    return hip_fft_convolve_checked<false>(context, *args, rank_one);
+}
+
+fl_status run_signal_checked(const fl_context *context, const void *args, const fl_launch *)
+{
+    return hip_fft_convolve_checked<true>(context, hip_fft_image_of(static_cast<const fl_convolve1d_args *>(args)));
+}
+
 /* ------------------------------------------------------------------------------------------------------ rows ---- */
+
+enum class fft_kind { plain, wide, checked };
 
 /* What auto knows of a variant by FFT. */
 struct weighed {
@@ -101,18 +125,21 @@ struct weighed {
     fl_dtype transformed;
     double cost; /* in the unit of direct_sums */
     double bound;
+    bool exact; /* as accurate as direct sums */
 };
 
 /* The least tolerance: the roots of the sums of the tile's squares and of the kernel's are at most the root of the
  * tile's elements times the largest magnitude of a result in which no terms cancel, if its tiles are alike. A tile of
  * which that is not true is computed again. */
-double bound_of(const fft_cut &c, fl_dtype transformed, bool wide, double direct)
+double bound_of(const fft_cut &c, fl_dtype transformed, fft_kind kind, double direct)
 {
     const double unit = (transformed == FL_F32 ? FLT_EPSILON : DBL_EPSILON) / 2;
     if (c.edge[0] == 0)
         return (double)INFINITY;
+    if (kind == fft_kind::checked)
+        return direct;
     const double transforms = hip_fft_units(c) * unit * std::sqrt(c.elements());
-    return wide ? transforms + FLT_EPSILON / 2 : std::max(transforms, direct);
+    return kind == fft_kind::wide ? transforms + FLT_EPSILON / 2 : std::max(transforms, direct);
 }
 
 /* The choice among those that can run. Numbers of f64 take twice the time in sums as in transforms. */
@@ -124,11 +151,10 @@ hip_fft_choice choose(const fl_convolve_args &args, const direct_sums &of, const
     hip_fft_choice choice = {nullptr, tolerance == 0 || direct <= tolerance, own, direct};
     double least = choice.direct ? of.cost * sums * (args.out.dtype == FL_F32 ? 1 : 2) : (double)INFINITY;
     char why[256];
-    if (tolerance == 0 && (args.out.dtype != FL_F32 || sums < of.least))
+    if (tolerance == 0 && sums < of.least)
         return choice;
     for (const weighed &w : all) {
-        const bool exact = std::strcmp(w.fft->variant, "fft-wide") == 0; /* as exact as direct sums */
-        if (w.bound == INFINITY || (tolerance == 0 && !exact) ||
+        if (w.bound == INFINITY || (tolerance == 0 && !w.exact) ||
             (!own && !gpu_fft::load(w.transformed, why, sizeof why)))
             continue;
         choice.least = std::min(choice.least, w.bound);
@@ -152,46 +178,61 @@ hip_fft_choice choose_for(const hip_device *device, const fl_convolve_args &args
                                   run_image_unless<double, double>},
                          wide = {"fft-wide", signal ? plan_signal<double> : plan_image<double>,
                                  signal ? run_signal<float, double> : run_image<float, double>,
-                                 run_image_unless<float, double>};
-    const bool f32 = args.out.dtype == FL_F32;
+                                 run_image_unless<float, double>},
+                         checked = {"fft-checked", signal ? plan_signal<double, true> : plan_image<double, true>,
+                                    signal ? run_signal_checked : run_image_checked, run_image_checked_unless};
     const double direct = device->host->bound(signal ? FL_OP_CONVOLVE1D : FL_OP_CONVOLVE, "tiled", given);
-    const fft_cut c = tolerance == 0 && !f32 ? fft_cut{} : hip_fft_cut_of(args, signal);
-    const weighed all[2] = {
-        {f32 ? &single : &twice, f32 ? FL_F32 : FL_F64, c.cost() * (f32 ? 0.5 : 1),
-         bound_of(c, f32 ? FL_F32 : FL_F64, false, direct)},
-        {&wide, FL_F64, f32 ? c.cost() : (double)INFINITY, f32 ? bound_of(c, FL_F64, true, direct) : (double)INFINITY}};
+    const fft_cut c = hip_fft_cut_of(args, signal, false);
+    const double cost = c.cost();
+    if (args.out.dtype == FL_F32) {
+        const weighed all[2] = {{&single, FL_F32, cost / 2, bound_of(c, FL_F32, fft_kind::plain, direct), false},
+                                {&wide, FL_F64, cost, bound_of(c, FL_F64, fft_kind::wide, direct), true}};
+        return choose(args, signal ? for_signal : for_image, all, c.own, direct, tolerance);
+    }
+    const fft_cut k = hip_fft_cut_of(args, signal, true);
+    const bool pays = k.edge[0] != 0 && hip_fft_share(k, args) <= hip_fft_most_share;
+    const weighed all[2] = {{&twice, FL_F64, cost, bound_of(c, FL_F64, fft_kind::plain, direct), false},
+                            {&checked, FL_F64, pays ? checked_cost * k.cost() : (double)INFINITY,
+                             bound_of(c, FL_F64, fft_kind::checked, direct), true}};
     return choose(args, signal ? for_signal : for_image, all, c.own, direct, tolerance);
 }
 
 /* fl_row.bound of the rows below. */
-template <bool signal, fl_dtype transformed, bool wide>
+template <bool signal, fl_dtype transformed, fft_kind kind>
 double bound(void *self, const void *args)
 {
     const fl_host *host = static_cast<const hip_device *>(self)->host;
     const double direct = host->bound(signal ? FL_OP_CONVOLVE1D : FL_OP_CONVOLVE, "tiled", args);
-    const fft_cut c = signal ? hip_fft_cut_of(hip_fft_image_of(static_cast<const fl_convolve1d_args *>(args)), true)
-                             : hip_fft_cut_of(*static_cast<const fl_convolve_args *>(args), false);
-    return bound_of(c, transformed, wide, direct);
+    const fft_cut c = signal
+                          ? hip_fft_cut_of(hip_fft_image_of(static_cast<const fl_convolve1d_args *>(args)), true, false)
+                          : hip_fft_cut_of(*static_cast<const fl_convolve_args *>(args), false, false);
+    return bound_of(c, transformed, kind, direct);
 }
 
 constexpr const char *summary = "FFTs of tiles; the error is relative to the largest sums of a tile",
                      *wide_summary = "the same in f64, and sums that are small against their tile again directly: as "
-                                     "accurate as the others";
+                                     "accurate as the others",
+                     *checked_summary = "fft, and where the error may exceed that of direct sums, checked by an FFT of "
+                                        "magnitudes, again directly";
 constexpr uint32_t f32 = 1u << FL_F32, f64 = 1u << FL_F64;
 
 const fl_row rows[] = {
     {FL_OP_CONVOLVE, "fft-wide", f32, wide_summary, plan_image<double>, run_image<float, double>, nullptr, false,
-     nullptr, bound<false, FL_F64, true>},
+     nullptr, bound<false, FL_F64, fft_kind::wide>},
     {FL_OP_CONVOLVE, "fft", f32, summary, plan_image<float>, run_image<float, float>, nullptr, true, nullptr,
-     bound<false, FL_F32, false>},
+     bound<false, FL_F32, fft_kind::plain>},
     {FL_OP_CONVOLVE, "fft", f64, summary, plan_image<double>, run_image<double, double>, nullptr, true, nullptr,
-     bound<false, FL_F64, false>},
+     bound<false, FL_F64, fft_kind::plain>},
+    {FL_OP_CONVOLVE, "fft-checked", f64, checked_summary, plan_image<double, true>, run_image_checked, nullptr, false,
+     nullptr, bound<false, FL_F64, fft_kind::checked>},
     {FL_OP_CONVOLVE1D, "fft-wide", f32, wide_summary, plan_signal<double>, run_signal<float, double>, nullptr, false,
-     nullptr, bound<true, FL_F64, true>},
+     nullptr, bound<true, FL_F64, fft_kind::wide>},
     {FL_OP_CONVOLVE1D, "fft", f32, summary, plan_signal<float>, run_signal<float, float>, nullptr, true, nullptr,
-     bound<true, FL_F32, false>},
+     bound<true, FL_F32, fft_kind::plain>},
     {FL_OP_CONVOLVE1D, "fft", f64, summary, plan_signal<double>, run_signal<double, double>, nullptr, true, nullptr,
-     bound<true, FL_F64, false>},
+     bound<true, FL_F64, fft_kind::plain>},
+    {FL_OP_CONVOLVE1D, "fft-checked", f64, checked_summary, plan_signal<double, true>, run_signal_checked, nullptr,
+     false, nullptr, bound<true, FL_F64, fft_kind::checked>},
 };
 
 } // namespace

@@ -9,7 +9,13 @@ namespace
 {
 
 constexpr int64_t edges[] = {64, 256, 512};
-constexpr int64_t at_once = INT64_C(1) << 26; /* elements of the tiles that are transformed at once, at most */
+
+/* Elements of the tiles that are transformed at once, at most; in the emulation what stays in a processor's cache. */
+#if defined(GPU_EMULATION)
+constexpr int64_t at_once = INT64_C(1) << 19;
+#else
+constexpr int64_t at_once = INT64_C(1) << 26;
+#endif
 
 /* Calls f with the shape of lines of that length, one of `edges`; of 512 numbers: `Longest`. */
 template <typename Longest = fft_line_shape<32, 16>, typename F>

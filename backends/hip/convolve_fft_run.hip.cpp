@@ -11,6 +11,7 @@
 #include "convolve_fft_run.hpp"
 
 #include "convolve_fft_library.hpp"
+#include "fft_check_kernels.h"
 
 namespace
 {
@@ -46,6 +47,12 @@ bool goes_on(const fl_convolve_args &args, const edges &e, int d, int64_t edge)
            edge / 2 < std::max(args.out.shape[d] + taps - 1, e.shortest);
 }
 
+/* hip_fft_units for fft-checked: fewer if the transforms are our own, whose steps docs/accuracy.md counts. */
+double checked_units(const fft_cut &c)
+{
+    return c.own ? 10 * (std::log2(c.elements()) + 4) : hip_fft_units(c);
+}
+
 } // namespace
 
 fl_convolve_args hip_fft_image_of(const fl_convolve1d_args *line)
@@ -58,10 +65,23 @@ double hip_fft_units(const fft_cut &c)
     return 20 * (std::log2(c.elements()) + 2);
 }
 
-fft_cut hip_fft_cut_of(const fl_convolve_args &args, bool signal)
+/* Their mean magnitude is 1/2, and their mean square 1/3. */
+double hip_fft_share(const fft_cut &c, const fl_convolve_args &args)
+{
+    const double image = (double)args.image.shape[0] * (double)args.image.shape[1],
+                 kernel = (double)args.kernel.shape[0] * (double)args.kernel.shape[1];
+    const double terms = std::min(image, kernel), norms = std::sqrt(std::min(c.elements(), image) * kernel) / 3;
+    return checked_units(c) * norms / ((terms + 14) * terms / 4);
+}
+
+fft_cut hip_fft_cut_of(const fl_convolve_args &args, bool signal, bool checked)
 {
     const edges &e = signal ? of_signal : of_image;
-    fft_cut best = signal ? hip_fft_signal_cut(args) : hip_fft_own_cut(args), c = {};
+    fft_cut best = signal ? hip_fft_signal_cut(args) : hip_fft_own_cut(args), c = best;
+    while (checked && signal && c.edge[0] != 0 && hip_fft_share(c, args) > hip_fft_most_share)
+        c = hip_fft_signal_cut(args, c.edge[1] / 2);
+    best = c.edge[0] != 0 ? c : best;
+    c = {};
     if (best.edge[0] != 0)
         return best;
     for (int64_t rows = signal ? 1 : e.shortest; signal ? rows == 1 : goes_on(args, e, 0, rows); rows *= 2)
@@ -74,9 +94,9 @@ fft_cut hip_fft_cut_of(const fl_convolve_args &args, bool signal)
     return best;
 }
 
-fft_cut hip_fft_cut_for(const hip_device *device, const fl_convolve_args &args, bool signal)
+fft_cut hip_fft_cut_for(const hip_device *device, const fl_convolve_args &args, bool signal, bool checked)
 {
-    fft_cut c = hip_fft_cut_of(args, signal);
+    fft_cut c = hip_fft_cut_of(args, signal, checked);
     const int others = c.own ? 1 : 0; /* the kernel's tile */
     c.count = (int)std::max(hip_grid(device, 1, (int64_t)c.count + others, 1) - others, INT64_C(1));
     return c;
@@ -107,67 +127,86 @@ struct fft_work {
     fft_norms *kernel_norms, *tile_norms;
     int chunks;        /* parts of a tile; each has norms */
     fft_found found;   /* with a tolerance */
-    fft_limit *limits; /* each tile has one; for our own transforms alone */
+    fft_limit *limits; /* each tile of all has one */
     fft_marks marks;   /* which say whether outputs are left to hip_sum_marked */
+    const int *idle;   /* fft_tiles.idle */
+    fft_accuracy accuracy;
 
     fft_tiles<W> tiles_from(W *data, int64_t first) const
     {
-        return {data,           tiling.edge[0],  tiling.edge[1], __builtin_ctzll((unsigned long long)tiling.edge[1]),
-                first,          tiling.tiles[1], tiling.step[0], tiling.step[1],
-                marks.rank_one, marks.found};
+        return {data,           tiling.edge[0],
+                tiling.edge[1], __builtin_ctzll((unsigned long long)tiling.edge[1]),
+                first,          tiling.tiles[1],
+                tiling.step[0], tiling.step[1],
+                marks.rank_one, idle,
+                marks.found};
+    }
+    int64_t all() const /* tiles */
+    {
+        return tiling.tiles[0] * tiling.tiles[1];
+    }
+    size_t tile_bytes() const
+    {
+        return (size_t)tiling.edge[0] * (size_t)(tiling.edge[1] + 2) * sizeof(W);
     }
 };
 
 constexpr size_t norms_shared = fft_threads * sizeof(fft_norms);
 
 template <typename T, typename W>
-fft_own_work<T, W> own_work(const fft_work<T, W> &work, int64_t first, const fft_accuracy &accuracy)
+fft_own_work<T, W> own_work(const fft_work<T, W> &work, int64_t first)
 {
     return {work.c,
             work.tiles_from(work.tiles, first),
-            (int)least<int64_t>(work.tiling.count, work.tiling.tiles[0] * work.tiling.tiles[1] - first),
+            (int)least<int64_t>(work.tiling.count, work.all() - first),
             work.tiling.count,
             work.chunks,
             work.spectrum,
             work.kernel_norms,
-            work.limits,
-            accuracy,
+            work.limits + first,
+            work.accuracy,
             work.found};
 }
 
-template <typename T, typename W>
-fl_status take_memory(const fl_context *context, fft_work<T, W> *work)
+/* Takes `count` numbers of device memory for what the call queues. */
+template <typename T>
+fl_status take(const fl_context *context, int64_t count, T **numbers)
 {
-    const size_t tile = (size_t)work->tiling.edge[0] * (size_t)(work->tiling.edge[1] + 2) * sizeof(W);
-    const size_t norms = (size_t)work->chunks * sizeof(fft_norms),
-                 limits = (size_t)work->tiling.count * sizeof(fft_limit);
-    void *spectrum, *tiles, *norm, *limit = nullptr, *marked = nullptr;
-    fl_status status = context->host->scratch(context, tile, &spectrum);
+    void *memory = nullptr;
+    const fl_status status = context->host->scratch(context, (size_t)count * sizeof(T), &memory);
+    *numbers = static_cast<T *>(memory);
+    return status;
+}
+
+/* Sets how a tile is divided into parts with norms, and takes memory for all but the transformed numbers. */
+template <bool signal, typename T, typename W>
+fl_status take_findings(const fl_context *context, fft_work<T, W> *work)
+{
+    const fft_cut &c = work->tiling;
+    work->chunks = c.own ? hip_fft_first_lines(c, signal, sizeof(W) == sizeof(double)).blocks
+                         : (int)(c.edge[0] * c.edge[1] / fft_chunk);
+    fl_status status = take(context, (int64_t)work->chunks * (c.count + 1), &work->kernel_norms);
     if (status == FL_OK)
-        status =
-            context->host->scratch(context, tile * (size_t)(work->tiling.count + (work->tiling.own ? 1 : 0)), &tiles);
+        status = take(context, work->all(), &work->limits);
     if (status == FL_OK)
-        status = context->host->scratch(context, norms * (size_t)(work->tiling.count + 1), &norm);
-    if (status == FL_OK && work->tiling.own)
-        status = context->host->scratch(context, limits, &limit);
-    if (status == FL_OK)
-        status = context->host->scratch(context, sizeof(fft_marked), &marked);
-    if (status != FL_OK)
-        return status;
-    work->marks.found = static_cast<fft_marked *>(marked);
-    work->limits = static_cast<fft_limit *>(limit);
-    work->spectrum = static_cast<W *>(spectrum);
-    work->tiles = static_cast<W *>(tiles);
-    work->kernel_norms = static_cast<fft_norms *>(norm);
+        status = take(context, 1, &work->marks.found);
     work->tile_norms = work->kernel_norms + work->chunks;
-    return FL_OK;
+    return status;
+}
+
+template <typename T, typename W>
+fl_status take_tiles(const fl_context *context, fft_work<T, W> *work)
+{
+    const int64_t tile = (int64_t)(work->tile_bytes() / sizeof(W)), others = work->tiling.own ? 1 : 0;
+    const fl_status status = take(context, tile, &work->spectrum);
+    return status != FL_OK ? status : take(context, tile * (work->tiling.count + others), &work->tiles);
 }
 
 template <typename T, typename W>
 fl_status transform_kernel(const fl_context *context, const fft_work<T, W> &work)
 {
     if (work.tiling.own)
-        return hip_fft_own_start(context, own_work(work, 0, {}));
+        return hip_fft_own_start(context, own_work(work, 0));
     const dim3 grid = hip_fft_grid(hip_device_of(context), work.tiling, work.tiling.edge[0] * work.tiling.edge[1]);
     const fl_status status =
         hip_queue(context, load_tiles_kernel<T, W>, dim3(grid.x), dim3(fft_threads), norms_shared,
@@ -180,13 +219,12 @@ fl_status transform_kernel(const fl_context *context, const fft_work<T, W> &work
 
 /* The tiles from number `first` on. Those past the last tile have no outputs. */
 template <bool signal, typename T, typename W>
-fl_status convolve_tiles(const fl_context *context, const fft_work<T, W> &work, int64_t first,
-                         const fft_accuracy &accuracy)
+fl_status convolve_tiles(const fl_context *context, const fft_work<T, W> &work, int64_t first)
 {
     const fft_cut &c = work.tiling;
     if (c.own)
-        return signal ? hip_fft_signal_pairs(context, own_work(work, first, accuracy))
-                      : hip_fft_own_tiles(context, own_work(work, first, accuracy));
+        return signal ? hip_fft_signal_pairs(context, own_work(work, first))
+                      : hip_fft_own_tiles(context, own_work(work, first));
     const fft_tiles<W> tiles = work.tiles_from(work.tiles, first);
     const hip_device *device = hip_device_of(context);
     const dim3 grid = hip_fft_grid(device, c, c.edge[0] * c.edge[1]), block(fft_threads);
@@ -202,8 +240,21 @@ fl_status convolve_tiles(const fl_context *context, const fft_work<T, W> &work, 
     if (status == FL_OK && error == 0)
         status = hip_queue(context, store_tiles_kernel<T, W>, hip_fft_grid(device, c, c.step[0] * c.step[1]), block,
                            norms_shared, tiles, work.c, static_cast<const fft_norms *>(work.tile_norms),
-                           static_cast<const fft_norms *>(work.kernel_norms), work.chunks, accuracy, work.found);
+                           static_cast<const fft_norms *>(work.kernel_norms), work.chunks, work.accuracy,
+                           work.limits + first, work.found);
     return error == 0 ? status : fft_failed(context, error, "transform");
+}
+
+/* All tiles, and the kernel before. */
+template <bool signal, typename T, typename W>
+fl_status convolve_all(const fl_context *context, const fft_work<T, W> &work)
+{
+    fl_status status = FL_OK;
+    if (!(work.tiling.own && signal)) /* which transforms the kernel with the first tiles */
+        status = transform_kernel(context, work);
+    for (int64_t first = 0; first < work.all() && status == FL_OK; first += work.tiling.count)
+        status = convolve_tiles<signal>(context, work, first);
+    return status;
 }
 
 /* Queues the sums of the outputs that are marked when all tiles are stored. The kernel that stored them stays the one
@@ -225,15 +276,134 @@ fl_status sum_marked(const fl_context *context, const fft_work<T, W> &work)
 template <typename T, typename W>
 fl_status start_finding(const fl_context *context, fft_work<T, W> *work)
 {
-    const int64_t tiles = work->tiling.tiles[0] * work->tiling.tiles[1];
-    void *memory;
-    const fl_status status = context->host->scratch(context, (size_t)(tiles + 1) * sizeof *work->found.error, &memory);
+    const int64_t tiles = work->all();
+    const fl_status status = take(context, tiles + 1, &work->found.largest);
     if (status != FL_OK)
         return status;
-    work->found.largest = static_cast<unsigned long long *>(memory);
     work->found.error = work->found.largest + 1;
     const int64_t blocks = hip_grid(hip_device_of(context), 0, (tiles + fft_threads - 1) / fft_threads, fft_threads);
     return hip_queue(context, clear_found_kernel, dim3((unsigned)blocks), dim3(fft_threads), 0, work->found, tiles);
+}
+
+/* ------------------------------------------------------------------------------------------------ checked sums ---- */
+
+/* The tiles of `c` whose magnitudes are convolved together: whole rows of tiles, and of a signal any tiles, about as
+ * many as are transformed at once. Their transforms are in f32 if they are our own, else in f64, with the same plans.
+ */
+fft_cut part_of(const hip_device *device, fft_cut c, bool signal)
+{
+    const int d = signal ? 1 : 0;
+    const int64_t parts = (c.tiles[0] * c.tiles[1] + c.count - 1) / c.count;
+    c.tiles[d] = (c.tiles[d] + parts - 1) / parts;
+    if (c.own) /* numbers of half the size */
+        c.count = (int)std::max(hip_grid(device, 1, least<int64_t>(c.tiles[0] * c.tiles[1], 2 * c.count) + 1, 1) - 1,
+                                INT64_C(1));
+    return c;
+}
+
+/* Some rows, or columns, of a convolution. */
+struct fft_range {
+    int64_t first, outputs, from, elements; /* outputs; elements of the image that they need */
+};
+
+/* The outputs from tile `tile` of a dimension on, with the image under them. */
+fft_range range_of(int64_t tile, int64_t tiles, int64_t step, int64_t outputs, int64_t taps, int64_t before,
+                   int64_t elements)
+{
+    const int64_t first = tile * step, end = least(first + tiles * step, outputs);
+    const int64_t from = least(std::max(first + before, INT64_C(0)), elements),
+                  past = least(std::max(end - 1 + before + taps, from), elements);
+    return {first, end - first, from, past - from};
+}
+
+/* Marks each sum of `of` that is not known to be accurate, where the stored sums ask for it (fft_check_kernels.h). The
+ * magnitudes of a part of the image are transformed as numbers of type W, in the memory of the tiles of `of`. */
+template <bool signal, typename W>
+fl_status check_sums(const fl_context *context, const fft_work<double, double> &of)
+{
+    const hip_device *device = hip_device_of(context);
+    const convolution<double> &c = of.c;
+    const fft_cut part = part_of(device, of.tiling, signal);
+    const int *const idle = part.own ? &of.marks.found->bordering : nullptr; /* a library's FFT runs anyway */
+    fft_work<float, W> work = {};
+    work.tiling = part;
+    work.plans = of.plans;
+    work.spectrum = reinterpret_cast<W *>(of.spectrum);
+    work.tiles = reinterpret_cast<W *>(of.tiles);
+    work.marks.rank_one = of.marks.rank_one;
+    work.idle = idle;
+    work.accuracy = of.accuracy;
+    work.accuracy.units = hip_fft_units(part);
+    work.accuracy.checked = false;
+    const int64_t outputs = least(part.tiles[0] * part.step[0], c.out.rows),
+                  rows = least(outputs + c.kernel.rows - 1, c.image.rows);
+    const int64_t across = least(part.tiles[1] * part.step[1], c.out.columns),
+                  columns = least(across + c.kernel.columns - 1, c.image.columns);
+    float *image, *kernel, *sums;
+    fl_status status = take_findings<signal>(context, &work);
+    if (status == FL_OK)
+        status = take(context, rows * columns, &image);
+    if (status == FL_OK)
+        status = take(context, c.kernel.rows * c.kernel.columns, &kernel);
+    if (status == FL_OK)
+        status = take(context, outputs * across, &sums);
+    const int64_t step = signal ? part.tiles[1] : part.tiles[0], all = of.tiling.tiles[signal ? 1 : 0];
+    for (int64_t tile = 0; tile < all && status == FL_OK; tile += step) {
+        const int64_t count = least(step, all - tile);
+        work.tiling.tiles[signal ? 1 : 0] = count;
+        const fft_range y = range_of(signal ? 0 : tile, work.tiling.tiles[0], part.step[0], c.out.rows, c.kernel.rows,
+                                     c.top, c.image.rows),
+                        x = range_of(signal ? tile : 0, work.tiling.tiles[1], part.step[1], c.out.columns,
+                                     c.kernel.columns, c.left, c.image.columns);
+        const matrix<const double> from = {c.image.data + y.from * c.image.stride + x.from, c.image.stride, y.elements,
+                                           x.elements};
+        const matrix<float> of_image = {image, x.elements, y.elements, x.elements},
+                            of_kernel = {kernel, c.kernel.columns, c.kernel.rows, c.kernel.columns};
+        work.c = {{image, x.elements, y.elements, x.elements},
+                  {kernel, c.kernel.columns, c.kernel.rows, c.kernel.columns},
+                  {sums, x.outputs, y.outputs, x.outputs},
+                  y.first + c.top - y.from,
+                  x.first + c.left - x.from};
+        const int64_t chunks = (std::max(x.elements, c.kernel.columns) + 4 * fft_threads - 1) / (4 * fft_threads);
+        const dim3 grid((unsigned)hip_grid(device, 0, chunks, fft_threads),
+                        (unsigned)hip_grid(device, 1, y.elements + c.kernel.rows, 1));
+        status = hip_queue(context, store_magnitudes_kernel, grid, dim3(fft_threads), 0, from, of_image, c.kernel,
+                           of_kernel, of.marks, idle);
+        if (status == FL_OK)
+            status = convolve_all<signal>(context, work);
+        const fft_checked with = {signal ? tile : tile * of.tiling.tiles[1], work.all(), y.first, x.first,
+                                  {sums, x.outputs, y.outputs, x.outputs},   work.limits};
+        if (status == FL_OK)
+            status = hip_queue(context, check_tiles_kernel, hip_fft_grid(device, part, part.step[0] * part.step[1]),
+                               dim3(fft_threads), 0, of.tiles_from(of.tiles, 0), c,
+                               static_cast<const fft_limit *>(of.limits), with);
+    }
+    return status;
+}
+
+/* A convolution with no memory yet; edge 0 of its tiling: the kernel is too large, which the host is told. */
+template <bool signal, typename T, typename W>
+fl_status start(const fl_context *context, const fl_convolve_args &args, double tolerance, bool checked,
+                const int *rank_one, fft_work<T, W> *work)
+{
+    work->c = convolution_of<T>(&args);
+    work->tiling = hip_fft_cut_for(hip_device_of(context), args, signal, checked);
+    work->marks.rank_one = rank_one;
+    const fft_cut &c = work->tiling;
+    if (c.edge[0] == 0)
+        return context->host->error(
+            FL_E_UNSUPPORTED, "fft takes kernels of up to %lld elements in a tile, this one has %lldx%lld: use tiled",
+            (long long)most, (long long)args.kernel.shape[0], (long long)args.kernel.shape[1]);
+    const double kernel_elements = (double)args.kernel.shape[0] * (double)args.kernel.shape[1];
+    const double image_elements = (double)args.image.shape[0] * (double)args.image.shape[1];
+    work->accuracy = {checked ? checked_units(c) : hip_fft_units(c), std::min(kernel_elements, image_elements),
+                      c.elements(), tolerance, checked};
+    fl_status status = FL_OK;
+    if (!c.own)
+        status = plans_for(context, sizeof(W) == sizeof(float) ? FL_F32 : FL_F64, c, &work->plans);
+    if (status == FL_OK)
+        status = take_tiles(context, work);
+    return status != FL_OK ? status : take_findings<signal>(context, work);
 }
 
 } // namespace
@@ -242,45 +412,35 @@ template <bool signal, typename T, typename W>
 fl_status hip_fft_convolve(const fl_context *context, const fl_convolve_args &args, double tolerance,
                            const int *rank_one)
 {
-    fft_work<T, W> work = {convolution_of<T>(&args),
-                           hip_fft_cut_for(hip_device_of(context), args, signal),
-                           nullptr,
-                           nullptr,
-                           nullptr,
-                           nullptr,
-                           nullptr,
-                           0,
-                           {},
-                           nullptr,
-                           {nullptr, rank_one}};
-    const fft_cut &c = work.tiling;
-    if (c.edge[0] == 0)
-        return context->host->error(
-            FL_E_UNSUPPORTED, "fft takes kernels of up to %lld elements in a tile, this one has %lldx%lld: use tiled",
-            (long long)most, (long long)args.kernel.shape[0], (long long)args.kernel.shape[1]);
-    work.chunks = c.own ? hip_fft_first_lines(c, signal, sizeof(W) == sizeof(double)).blocks
-                        : (int)(c.edge[0] * c.edge[1] / fft_chunk);
-    const double kernel_elements = (double)args.kernel.shape[0] * (double)args.kernel.shape[1];
-    const double image_elements = (double)args.image.shape[0] * (double)args.image.shape[1];
-    const fft_accuracy accuracy = {hip_fft_units(c), std::min(kernel_elements, image_elements), c.elements(),
-                                   tolerance};
-    fl_status status = c.own ? FL_OK : plans_for(context, sizeof(W) == sizeof(float) ? FL_F32 : FL_F64, c, &work.plans);
-    if (status == FL_OK)
-        status = take_memory(context, &work);
-    if (status == FL_OK && !(c.own && signal)) /* which transforms it with the first tiles */
-        status = transform_kernel(context, work);
+    fft_work<T, W> work = {};
+    fl_status status = start<signal>(context, args, tolerance, false, rank_one, &work);
     if (status == FL_OK && tolerance > 0)
         status = start_finding(context, &work);
-    const int64_t tiles = c.tiles[0] * c.tiles[1];
-    for (int64_t first = 0; first < tiles && status == FL_OK; first += c.count)
-        status = convolve_tiles<signal>(context, work, first, accuracy);
+    if (status == FL_OK)
+        status = convolve_all<signal>(context, work);
     if (tolerance == 0 && status == FL_OK)
         return sum_marked<signal>(context, work);
-    for (int64_t first = 0; first < tiles && status == FL_OK; first += c.count)
+    const fft_cut &c = work.tiling;
+    for (int64_t first = 0; first < work.all() && status == FL_OK; first += c.count)
         status = hip_queue(context, repair_tiles_kernel<signal, T, W>,
                            hip_fft_grid(hip_device_of(context), c, c.step[0] * c.step[1]), dim3(fft_threads), 0,
                            work.tiles_from(work.tiles, first), work.c, tolerance, work.found);
     return status;
+}
+
+template <bool signal>
+fl_status hip_fft_convolve_checked(const fl_context *context, const fl_convolve_args &args, const int *rank_one)
+{
+    fft_work<double, double> work = {};
+    fl_status status = start<signal>(context, args, 0, true, rank_one, &work);
+    if (status == FL_OK)
+        status = convolve_all<signal>(context, work);
+    if (status != FL_OK)
+        return status;
+    const hip_launched stored = hip_stream_of(context)->last;
+    status = work.tiling.own ? check_sums<signal, float>(context, work) : check_sums<signal, double>(context, work);
+    hip_stream_of(context)->last = stored;
+    return status != FL_OK ? status : sum_marked<signal>(context, work);
 }
 
 template fl_status hip_fft_convolve<false, float, float>(const fl_context *, const fl_convolve_args &, double,
@@ -295,6 +455,9 @@ template fl_status hip_fft_convolve<true, float, double>(const fl_context *, con
                                                          const int *);
 template fl_status hip_fft_convolve<true, double, double>(const fl_context *, const fl_convolve_args &, double,
                                                           const int *);
+
+template fl_status hip_fft_convolve_checked<false>(const fl_context *, const fl_convolve_args &, const int *);
+template fl_status hip_fft_convolve_checked<true>(const fl_context *, const fl_convolve_args &, const int *);
 
 bool hip_fft_found(char *why, size_t size)
 {

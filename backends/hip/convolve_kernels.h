@@ -181,11 +181,12 @@ __device__ inline void store(const matrix<T> &to, Exact exact, int64_t i, int64_
 
 /* ----------------------------------------------------------------------------------------------------- tiled ---- */
 
-/* One tile of `c`: a block's threads, each R outputs high. Leaves shared memory free to be used again.
+/* One tile of `c`: a block's threads, each R outputs high. Leaves shared memory free to be used again. `finite`: the
+ * kernel is, so that parts of it under which there are zeros outside the image alone are left out.
  * Shared: the chunk's taps, turned, column by column and padded with zeros to a multiple of Q; then the image. */
 template <int R, int Q, typename T, typename Exact>
 __device__ inline void tiled_tile(const convolution<T> &c, Exact exact, chunk largest, T *shared, int64_t i0,
-                                  int64_t j0)
+                                  int64_t j0, bool finite = false)
 {
     const int width = blockDim.x, height = blockDim.y * R;
     int x = threadIdx.x, y = threadIdx.y * R;
@@ -197,12 +198,16 @@ __device__ inline void tiled_tile(const convolution<T> &c, Exact exact, chunk la
             const int tile_rows = height + padded - 1, pitch = tile_rows | 1; /* odd: no two threads in one bank */
             const T *last = c.kernel.data + (c.kernel.rows - 1 - s0) * c.kernel.stride + c.kernel.columns - 1 - t0;
             T *tile = shared + padded * columns;
+            const int64_t row = i0 + c.top + s0, column = j0 + c.left + t0;
+            if (finite && (row + tile_rows <= 0 || row >= c.image.rows || column + width + columns - 1 <= 0 ||
+                           column >= c.image.columns))
+                continue;
             int step = width;
             gpu_in_vector(step);
             for (int s = threadIdx.y; s < padded; s += blockDim.y)
                 for (int t = x; t < columns; t += step)
                     shared[t * padded + s] = s < rows ? last[-s * c.kernel.stride - t] : T(0);
-            load_tile(c.image, i0 + c.top + s0, j0 + c.left + t0, tile_rows, width + columns - 1, pitch, tile);
+            load_tile(c.image, row, column, tile_rows, width + columns - 1, pitch, tile);
             __syncthreads();
             for (int t = 0; t < columns; t++)
                 slide<R, Q>(line_reader<T>{tile + (x + t) * pitch + y}, shared + t * padded, padded, sums);

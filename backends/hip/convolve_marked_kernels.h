@@ -11,10 +11,14 @@
 #include "convolve1d_kernels.h"
 #include "convolve_kernels.h"
 
-/* The kernels that store sums of transforms write this to device memory, for the kernels here. */
+/* The kernels that store sums of transforms write this to device memory, for the kernels that follow. */
 struct fft_marked {
     int any;    /* not 0: outputs are marked */
     int spoilt; /* not 0: the convolution's kernel is not finite, so that zeros under it do not give 0 */
+    /* Of sums that are to be checked (fft_check_kernels.h) alone: */
+    int weak;                         /* not 0: the magnitude of a sum does not show that the sum is accurate */
+    int bordering;                    /* not 0: such sums are at the image's border alone, with few terms inside */
+    unsigned long long image, kernel; /* the largest norm of a tile, and the kernel's, as the bits of doubles */
 };
 
 /* The marks of a call, as a kernel gets them. */
@@ -129,14 +133,15 @@ __global__ GPU_LAUNCH_BOUNDS(shape_threads(R), shape_blocks<T>(R)) void sum_mark
     GPU_DYNAMIC_SHARED(bytes);
     if (!marks.are_there())
         return;
-    looks = looks && !marks.are_spoilt();
+    const bool finite = !marks.are_spoilt();
+    looks = looks && finite;
     const auto exact = [&]() -> const convolution<T> & { return gpu_first(c); };
     const int64_t j = (int64_t)blockIdx.x * blockDim.x, next = (int64_t)gridDim.y * blockDim.y * R;
     for (int64_t i = (int64_t)blockIdx.y * blockDim.y * R; i < c.out.rows; i += next) {
         const bool others = clear_empty<R>(gpu_first(c), i, j, looks, reinterpret_cast<uint32_t *>(bytes));
         __syncthreads(); /* the tile overwrites what others may still read */
         if (others)
-            tiled_tile<R, Q>(gpu_first(c), exact, largest, reinterpret_cast<T *>(bytes), i, j);
+            tiled_tile<R, Q>(gpu_first(c), exact, largest, reinterpret_cast<T *>(bytes), i, j, finite);
     }
 }
 

@@ -16,6 +16,12 @@
 constexpr int fft_threads = 256; /* of a block; a power of two */
 constexpr int fft_chunk = 4096;  /* elements of a tile, or outputs, that a block handles */
 
+/* Returns whether a kernel that does nothing if *unless is not 0 has work; all threads get the same answer. */
+__device__ inline bool is_needed(const int *unless)
+{
+    return !unless || !gpu_same(*unless);
+}
+
 /* Tiles of `height` by `width` numbers, powers of two, one after the other. A row has room for its spectrum: it takes
  * width + 2 numbers. */
 template <typename W>
@@ -27,6 +33,7 @@ struct fft_tiles {
     int64_t across;      /* tiles in a row of the image */
     int64_t down, right; /* outputs of a tile: rows and columns */
     const int *rank_one; /* the verdict of rank_kernel; not 0: kernels do nothing, since `separable` has run. Or NULL */
+    const int *idle;     /* not 0: kernels do nothing, since no sum needs their result. Or NULL */
     fft_marked *marked;  /* one for all tiles; cleared when the first ones are loaded */
 
     __host__ __device__ int64_t pitch() const
@@ -36,7 +43,7 @@ struct fft_tiles {
     /* Returns whether the sums of the tiles are wanted; all threads get the same answer. */
     __device__ bool are_needed() const
     {
-        return !rank_one || !gpu_same(*rank_one);
+        return is_needed(rank_one) && is_needed(idle);
     }
     __device__ W *tile() const
     {
@@ -100,7 +107,7 @@ __device__ inline fft_norms block_norms(const fft_norms *norms, int count, fft_n
 __device__ inline void clear_marks(fft_marked *marked, bool first)
 {
     if (first && blockIdx.x + blockIdx.y + blockIdx.z + threadIdx.x == 0)
-        *marked = {};
+        *marked = {0, 0, 0, 1, 0, 0};
 }
 
 /* Each tile = the part of `from` that begins at its first output, moved by top and left; zeros outside. A block loads
@@ -154,7 +161,12 @@ struct fft_accuracy {
     double terms;     /* of a sum, at most */
     double elements;  /* of a tile */
     double tolerance; /* of the call; 0: none */
+    bool checked;     /* sums that are not known to be accurate stay, for the kernels of fft_check_kernels.h */
 };
+
+/* Sums of numbers of these types can be checked. */
+template <typename T, typename W>
+constexpr bool fft_can_check = sizeof(T) == sizeof(double) && sizeof(W) == sizeof(double);
 
 /* What a call with a tolerance finds, as the bits of doubles that are not negative, whose order is that of the numbers:
  * the error that a sum of each tile may have, and what the largest magnitude of all sums is at least. */
@@ -192,13 +204,6 @@ __device__ inline double norm_of(const fft_norms &norms)
     return norms.squares > DBL_MIN / DBL_EPSILON ? std::sqrt(norms.squares) : norms.sum;
 }
 
-/* Notes whether the convolution's kernel is finite. */
-__device__ inline void note_kernel(fft_marked *marked, const fft_norms &kernel)
-{
-    if (kernel.sum - kernel.sum != 0)
-        marked->spoilt = 1;
-}
-
 /* At most so far is a sum of numbers of type W from the exact one. The second term is for what underflows. */
 template <typename W>
 __device__ inline double error_of(const fft_norms &tile, const fft_norms &kernel, const fft_accuracy &a)
@@ -211,9 +216,10 @@ __device__ inline double error_of(const fft_norms &tile, const fft_norms &kernel
            8 * least * a.elements * (tile.sum + kernel.sum + a.units);
 }
 
-/* The magnitude from which on a sum of these numbers is as accurate as those of the other variants; with a tolerance 0,
- * because tiles are looked at when all are done; NaN: none is, because the tile cannot be transformed: something is not
- * finite, or squares overflow or lose digits. */
+/* The magnitude from which on a sum of these numbers is as accurate as those of the other variants, and so is one whose
+ * terms have magnitudes that add up to it. 0 with a tolerance, because tiles are looked at when all are done, and where
+ * the transform's numbers are no wider and the sums are not to be checked. NaN: none is, because the tile cannot be
+ * transformed: something is not finite, or squares overflow or lose digits. */
 template <typename T, typename W>
 __device__ inline double least_accurate(const fft_norms &tile, const fft_norms &kernel, const fft_accuracy &a)
 {
@@ -223,7 +229,7 @@ __device__ inline double least_accurate(const fft_norms &tile, const fft_norms &
         return 0; /* all sums are 0, and the transforms give that */
     if (!(tile.squares > DBL_MIN / DBL_EPSILON && (norm + 1) * (std::sqrt(a.elements) + kernel.sum) < largest / 16))
         return NAN;
-    if (sizeof(W) == sizeof(T) || a.tolerance > 0)
+    if ((sizeof(W) == sizeof(T) && !(fft_can_check<T, W> && a.checked)) || a.tolerance > 0)
         return 0;
     return error_of<W>(tile, kernel, a) * (1.01 + 1.01 / ((a.terms + 14) * ((double)unit_of_rounding<T> / 2)));
 }
@@ -238,6 +244,42 @@ __device__ inline fft_limit limit_of(const fft_norms &tile, const fft_norms &ker
 {
     const double from = least_accurate<T, W>(tile, kernel, a);
     return {from, std::isnan(from) ? (double)INFINITY : error_of<W>(tile, kernel, a)};
+}
+
+/* Notes whether the convolution's kernel is finite; for sums that are to be checked also the norms of a tile that can
+ * be transformed. One thread for each tile calls this. */
+__device__ inline void note_norms(fft_marked *marked, const fft_norms &tile, const fft_norms &kernel,
+                                  const fft_limit &limit, const fft_accuracy &a)
+{
+    if (kernel.sum - kernel.sum != 0)
+        marked->spoilt = 1;
+    if (a.checked && !std::isnan(limit.from)) {
+        note_most(&marked->image, norm_of(tile));
+        note_most(&marked->kernel, norm_of(kernel));
+    }
+}
+
+/* Returns whether the result's element [i, j] has more than half of the most terms inside the image that one has. */
+template <typename T>
+__device__ inline bool has_most_terms(const convolution<T> &c, int64_t i, int64_t j)
+{
+    const int64_t row = i + c.top, column = j + c.left;
+    const int64_t rows = least(row + c.kernel.rows, c.image.rows) - (row > 0 ? row : 0),
+                  columns = least(column + c.kernel.columns, c.image.columns) - (column > 0 ? column : 0);
+    return 2.0 * (double)rows * (double)columns >
+           (double)least(c.kernel.rows, c.image.rows) * (double)least(c.kernel.columns, c.image.columns);
+}
+
+/* Notes that the magnitude of the result's element [i, j] does not show that it is accurate. Returns has_most_terms, of
+ * which one is enough. */
+template <typename T>
+__device__ inline bool note_weak(const convolution<T> &c, int64_t i, int64_t j, fft_marked *marked)
+{
+    const bool most = has_most_terms(c, i, j);
+    marked->weak = 1;
+    if (most)
+        marked->bordering = 0;
+    return most;
 }
 
 /* A convolution of images of one row as one of signals. */
@@ -302,10 +344,10 @@ __device__ inline void leave(T *out, fft_marked *marked, const fft_accuracy &acc
 /* The tiles' outputs, which follow the kernel's rows and columns, less one, that wrapped around. A sum that is not
  * accurate enough is left. A block stores chunks of a tile's outputs. */
 template <typename T, typename W>
-__global__ __launch_bounds__(fft_threads) void store_tiles_kernel(fft_tiles<W> t, convolution<T> c,
-                                                                  const fft_norms *tile_norms,
-                                                                  const fft_norms *kernel_norms, int chunks,
-                                                                  fft_accuracy accuracy, fft_found found)
+__global__
+__launch_bounds__(fft_threads) void store_tiles_kernel(fft_tiles<W> t, convolution<T> c, const fft_norms *tile_norms,
+                                                       const fft_norms *kernel_norms, int chunks, fft_accuracy accuracy,
+                                                       fft_limit *limits, fft_found found)
 {
     GPU_DYNAMIC_SHARED(bytes);
     fft_norms *const shared = reinterpret_cast<fft_norms *>(bytes);
@@ -315,7 +357,8 @@ __global__ __launch_bounds__(fft_threads) void store_tiles_kernel(fft_tiles<W> t
         return;
     const fft_norms tile = block_norms(tile_norms + (int64_t)blockIdx.y * chunks, chunks, shared);
     const fft_norms kernel = block_norms(kernel_norms, chunks, shared);
-    const double from = limit_of<T, W>(tile, kernel, accuracy).from;
+    const fft_limit limit = limit_of<T, W>(tile, kernel, accuracy);
+    const bool checked = fft_can_check<T, W> && accuracy.checked && !std::isnan(limit.from);
     fft_norms most = {};
     const W *const sums = t.tile() + (c.kernel.rows - 1) * t.pitch() + c.kernel.columns - 1;
     for (int64_t first = (int64_t)blockIdx.x * fft_chunk; first < rows * columns;
@@ -326,18 +369,24 @@ __global__ __launch_bounds__(fft_threads) void store_tiles_kernel(fft_tiles<W> t
             const W sum = sums[y * t.pitch() + x];
             T *const out = c.out.data + (i0 + y) * c.out.stride + j0 + x;
             *out = (T)sum;
-            if (!(std::fabs((double)sum) >= from))
-                leave(out, t.marked, accuracy);
+            if (!(std::fabs((double)sum) >= limit.from)) {
+                if (checked)
+                    (void)note_weak(c, i0 + y, j0 + x, t.marked);
+                else
+                    leave(out, t.marked, accuracy);
+            }
             most.sum = std::fmax(most.sum, std::fabs((double)sum));
         }
     }
-    if (threadIdx.x == 0)
-        note_kernel(t.marked, kernel);
+    if (threadIdx.x == 0 && blockIdx.x == 0) {
+        limits[blockIdx.y] = limit;
+        note_norms(t.marked, tile, kernel, limit, accuracy);
+    }
     if (!(accuracy.tolerance > 0)) /* for all threads of the block */
         return;
     most = block_most(most, shared);
     if (threadIdx.x == 0)
-        note_sums<T, W>(found, number, most.sum, limit_of<T, W>(tile, kernel, accuracy).error);
+        note_sums<T, W>(found, number, most.sum, limit.error);
 }
 
 /* The tiles that are not exact enough for the tolerance, when all are done: each output by its definition. The grid is

@@ -169,8 +169,9 @@ __global__
         const fft_norms tile = block_norms<shape::threads>(tile_norms + (int64_t)blockIdx.y * chunks, chunks, parts);
         const fft_norms kernel = block_norms<shape::threads>(kernel_norms, chunks, parts);
         if (threadIdx.x == 0) {
-            limits[blockIdx.y] = limit_of<T, W>(tile, kernel, accuracy);
-            note_kernel(t.marked, kernel);
+            const fft_limit limit = limit_of<T, W>(tile, kernel, accuracy);
+            limits[blockIdx.y] = limit;
+            note_norms(t.marked, tile, kernel, limit, accuracy);
         }
     }
     const int line = (int)threadIdx.x % shape::lines, thread = (int)threadIdx.x / shape::lines;
@@ -246,17 +247,23 @@ __device__ inline bool repaired_together(const convolution<T> &c, uint64_t inacc
 }
 
 /* Computes inaccurate outputs again by repaired_together. If they are too many for that, or not all numbers are finite,
- * it leaves them to sum_marked_kernel. */
+ * it leaves them to sum_marked_kernel. Outputs of finite numbers that are to be checked stay. */
 template <int threads, typename W, typename T, typename Number, typename Place>
 __device__ inline void repair(const convolution<T> &c, uint64_t inaccurate, bool finite, const fft_accuracy &accuracy,
                               unsigned char *bytes, fft_marked *marked, const Number &number_of, const Place &place_of)
 {
     if (sizeof(W) != sizeof(T) && finite && repaired_together<threads>(c, inaccurate, bytes, number_of, place_of))
         return;
+    const bool checked = fft_can_check<T, W> && accuracy.checked && finite;
     GPU_NO_UNROLL
     for (int bit = 0; inaccurate != 0; bit++, inaccurate >>= 1)
         if (inaccurate & 1) {
             const fft_place out = place_of(number_of(bit));
+            if (checked) {
+                if (note_weak(c, out.row, out.column, marked))
+                    return;
+                continue;
+            }
             leave(c.out.data + out.row * c.out.stride + out.column, marked, accuracy);
         }
 }
@@ -299,7 +306,7 @@ __global__ GPU_LAUNCH_BOUNDS((fft_row_lines<W, E, G>::threads),
     for (int m = 0; m < E; m++)
         v[m] = from[G * half * m];
     fft_line_back<E, G, 1>(v, shared + line * N, fft_row_place<E, G>{thread});
-    const W least_kept = (W)limits[blockIdx.y].from; /* 0 or NaN unless W is wider than T */
+    const W least_kept = (W)limits[blockIdx.y].from; /* a tile without accurate sums: NaN */
     const int i = row - (int)(c.kernel.rows - 1), j = thread - (int)(c.kernel.columns - 1); /* from the first output */
     const bool upper = i >= 0 && i < rows, lower = i + half >= 0 && i + half < rows;
     T *const upper_row = c.out.data + (i0 + i) * c.out.stride + j0 + j, *const lower_row =

@@ -29,6 +29,7 @@ struct fft_pairs {
     int log2_step;            /* log2(fft_fine_circle / N): how far neighbouring roots are apart */
     int segment, dropped;     /* outputs of a segment, and elements before them; together N */
     bool with_kernel;         /* the kernel's columns are transformed, too, in the memory of the spectrum */
+    const int *idle;          /* as in fft_tiles */
     fft_marked *marked;       /* as in fft_tiles */
 };
 
@@ -120,6 +121,8 @@ __global__ GPU_LAUNCH_BOUNDS((fft_signal_lines<W, E, G>::threads),
 {
     using shape = fft_signal_lines<W, E, G>;
     constexpr int N1 = shape::length;
+    if (!is_needed(p.idle))
+        return;
     GPU_DYNAMIC_SHARED(bytes);
     fft_complex<W> *const shared = reinterpret_cast<fft_complex<W> *>(bytes);
     const int line = (int)threadIdx.x % shape::lines, thread = (int)threadIdx.x / shape::lines;
@@ -163,6 +166,8 @@ __global__ GPU_LAUNCH_BOUNDS((fft_signal_lines<W, E, G>::threads),
 {
     using shape = fft_signal_lines<W, E, G>;
     constexpr int N2 = shape::length;
+    if (!is_needed(p.idle))
+        return;
     GPU_DYNAMIC_SHARED(bytes);
     fft_complex<W> *const shared = reinterpret_cast<fft_complex<W> *>(bytes);
     const int thread = (int)threadIdx.x % G, line = (int)threadIdx.x / G;
@@ -189,6 +194,8 @@ __global__ GPU_LAUNCH_BOUNDS(
 {
     using shape = fft_signal_lines<W, E, G>;
     constexpr int N2 = shape::length;
+    if (!is_needed(p.idle))
+        return;
     GPU_DYNAMIC_SHARED(bytes);
     fft_complex<W> *const shared = reinterpret_cast<fft_complex<W> *>(bytes);
     if (fft_line_group() == 0) {
@@ -196,8 +203,9 @@ __global__ GPU_LAUNCH_BOUNDS(
         const fft_norms pair = block_norms<shape::threads>(tile_norms + (int64_t)blockIdx.y * chunks, chunks, parts);
         const fft_norms kernel = block_norms<shape::threads>(kernel_norms, chunks, parts);
         if (threadIdx.x == 0) {
-            limits[blockIdx.y] = limit_of<T, W>(pair, kernel, accuracy);
-            note_kernel(p.marked, kernel);
+            const fft_limit limit = limit_of<T, W>(pair, kernel, accuracy);
+            limits[blockIdx.y] = limit;
+            note_norms(p.marked, pair, kernel, limit, accuracy);
         }
     }
     const int thread = (int)threadIdx.x % G, line = (int)threadIdx.x / G;
@@ -229,6 +237,8 @@ __global__ GPU_LAUNCH_BOUNDS(
 {
     using shape = fft_signal_lines<W, E, G>;
     constexpr int N1 = shape::length;
+    if (!is_needed(p.idle))
+        return;
     GPU_DYNAMIC_SHARED(bytes);
     fft_complex<W> *const shared = reinterpret_cast<fft_complex<W> *>(bytes);
     const int line = (int)threadIdx.x % shape::lines, thread = (int)threadIdx.x / shape::lines;
@@ -240,7 +250,7 @@ __global__ GPU_LAUNCH_BOUNDS(
         v[m] = from[(thread + G * m) * p.columns];
     fft_turn_column<true, E, G>(v, (unsigned)thread, (unsigned)column, p.log2_step);
     fft_line_back<E, G, 0>(v, shared, fft_column_place<E, G, shape::lines>{thread, line});
-    const W least_kept = (W)limits[blockIdx.y].from; /* 0 or NaN unless W is wider than T */
+    const W least_kept = (W)limits[blockIdx.y].from; /* a tile without accurate sums: NaN */
     const int64_t number = p.first + blockIdx.y, j0 = 2 * number * p.segment, rest = c.out.columns - j0;
     const unsigned outputs = fft_within(rest, p.segment), outputs_second = fft_within(rest - p.segment, p.segment);
     const int j = thread * p.columns + column - p.dropped, apart = G * p.columns; /* from the pair's first output */

@@ -11,6 +11,8 @@ declare -A command=(
     [histogram]="histogram --size=5000" [scan]="scan --size=5000"
     # f32 alone, whose sums it takes in f64
     [convolve fft-wide]="convolve --size=40 --dtype=f32" [convolve1d fft-wide]="convolve1d --size=700 --dtype=f32"
+    # f64 alone
+    [convolve fft-checked]="convolve --size=40 --dtype=f64" [convolve1d fft-checked]="convolve1d --size=700 --dtype=f64"
     # f64 alone, which it computes in f32
     [svd single]="svd --size=32 --dtype=f64"
     # The library refuses sums of floats, which differ from call to call.

@@ -6,7 +6,7 @@
  *     device_after_failure [BACKEND...]      those named, or all CPU backends and what hip-cpu does without a kernel
  *
  * Left out, since they end the process where they have no memory: libgomp's own allocations, OpenBLAS (`library` of
- * svd, qr, reconstruct and matmul), FFTW (`fft` and `fft-wide`), and the kernels of HIP-CPU, which
+ * svd, qr, reconstruct and matmul), FFTW (`fft`, `fft-wide` and `fft-checked`), and the kernels of HIP-CPU, which
  * allocates the stacks of its threads inside them; map and kernel, whose functions a compiler makes.
  */
 #include "failing_calls.h"

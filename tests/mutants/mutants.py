@@ -69,8 +69,8 @@ SHARES = [
 LEFT_OUT = ("group.hip.cpp", "gpu_ccl.h", "gpu_rtc.h", "code.hip.cpp", "rtc_prelude.h", "gpu_rocprim.h")
 # Which tests notice something in an object, by the beginning of its name; the longest that fits. Criterion programs; scripts of tests/cli.
 TESTS = {
-    "allclose": ("allclose", "allclose"), "convert": ("convert", "slice"), "convolve": ("convolve convolve_calls", "convolve one_wrong"),
-    "convolve1d": ("convolve1d convolve1d_calls", "convolve1d one_wrong"), "copy": ("ceilings", "ceiling"),
+    "allclose": ("allclose", "allclose"), "convert": ("convert", "slice"), "convolve": ("convolve convolve_calls convolve_checked", "convolve one_wrong"),
+    "convolve1d": ("convolve1d convolve1d_calls convolve_checked", "convolve1d one_wrong"), "copy": ("ceilings", "ceiling"),
     "multiply_add": ("ceilings", "ceiling"), "elementwise": ("elementwise", "elementwise one_wrong"),
     "map": ("map", "map"), "compile": ("map kernel lanes", "map kernel"), "cpu_map": ("map lanes", "map"), "cpu_lanes": ("lanes map", "map"),
     "lanes": ("lanes map", "map"), "hip_": ("map kernel", "map kernel"), "simt_": ("kernel", "kernel warps races"), "walk": ("elementwise map", "elementwise map"),

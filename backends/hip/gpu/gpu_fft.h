@@ -70,7 +70,7 @@ class gpu_fft
     /* The variants that transform numbers of that dtype. */
     static const char *variants(fl_dtype)
     {
-        return "fft and fft-wide";
+        return "fft, fft-wide and fft-checked";
     }
 
     /* Returns whether the library exists, without loading it; else `why` is "(the reason); the fix". */
@@ -169,7 +169,7 @@ class gpu_fft
 
     static const char *variants(fl_dtype dtype)
     {
-        return dtype == FL_F32 ? "fft in f32" : "fft in f64 and fft-wide";
+        return dtype == FL_F32 ? "fft in f32" : "fft in f64, fft-wide and fft-checked";
     }
 
     static bool found(fl_dtype dtype, char *why, size_t size)

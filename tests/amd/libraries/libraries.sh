@@ -196,7 +196,7 @@ done
 
 refused "no rocBLAS" 3 "librocblas.so.3 librocblas.so.0 not found" "${reconstruct[@]}" "${quick[@]}"
 refused "no rocSOLVER" 3 "librocsolver.so.0 not found" "${svd[@]}" "${quick[@]}"
-needs="fft and fft-wide cannot run for kernels beyond 192x192, or 65536 for signals (libhipfft.so.0 not found); install hipFFT from the same ROCm, or set LD_LIBRARY_PATH; tiled needs no library"
+needs="fft, fft-wide and fft-checked cannot run for kernels beyond 192x192, or 65536 for signals (libhipfft.so.0 not found); install hipFFT from the same ROCm, or set LD_LIBRARY_PATH; tiled needs no library"
 refused "no hipFFT" 3 "$needs" "${fft[@]}" "${quick[@]}"
 # Kernels of up to 192x192 have no need of it.
 for variant in fft fft-wide; do

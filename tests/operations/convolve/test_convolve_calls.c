@@ -489,81 +489,95 @@ ON_EVERY_BACKEND(convolve, threads_make_plans)
         threads_share_a_device(on->resource, plan_on_own_device);
 }
 
-/* On GPUs, where the host learns from the device whether the kernel is a product; for as many sums as pay. */
-ON_EVERY_BACKEND(convolve, auto_of_gpus_takes_fft_wide)
+/* On GPUs, where the host learns from the device whether the kernel is a product; for as many sums as pay. In f64 the
+ * error of random numbers with 35x35 of them would exceed that of direct sums. */
+ON_EVERY_BACKEND(convolve, auto_of_gpus_takes_an_exact_fft)
 {
     fl_device *device = open_device(on->resource);
-    if (is_gpu(device) && !is_left_out(4)) {
-        struct matrix image = matrix_random(FL_F32, 400, 400, 1), kernel = matrix_random(FL_F32, 80, 80, 2);
-        struct matrix product = matrix_random_rank_one(FL_F32, 80, 80, 2);
-        matrix_set(&image, 100, 100, 1e7);
-        check_choice(device, &image, &kernel, is_ready(device, "convolve", "fft-wide") ? "fft-wide" : "tiled");
-        check_choice(device, &image, &product, "separable");
-        matrix_free(&image);
-        matrix_free(&kernel);
-        matrix_free(&product);
-    }
+    for (int d = 0; d < 2; d++)
+        if (is_gpu(device) && !is_left_out(4)) {
+            const fl_dtype dtype = d ? FL_F64 : FL_F32;
+            const char *const variant = d ? "fft-checked" : "fft-wide";
+            struct matrix image = matrix_random(dtype, 400, 400, 1), kernel = matrix_random(dtype, 80, 80, 2);
+            struct matrix product = matrix_random_rank_one(dtype, 80, 80, 2), small = matrix_random(dtype, 35, 35, 2);
+            struct matrix wide = matrix_random(dtype, 500, 700, 1);
+            matrix_set(&image, 100, 100, 1e7);
+            check_choice(device, &image, &kernel, is_ready(device, "convolve", variant) ? variant : "tiled");
+            check_choice(device, &image, &product, "separable");
+            check_choice(device, &wide, &small, d ? "tiled" : variant);
+            matrix_free(&image);
+            matrix_free(&kernel);
+            matrix_free(&product);
+            matrix_free(&small);
+            matrix_free(&wide);
+        }
     fl_device_close(device);
 }
 
 /* Calls of auto follow each other on two streams, and nothing waits for a verdict between them: kernels that are a
  * product and kernels that are not take turns, and each call has the bits of the variant that its own kernel asks for.
  */
-ON_EVERY_BACKEND(convolve, auto_of_gpus_by_turns)
+static void check_turns(fl_device *device, fl_dtype dtype)
 {
     enum { EDGE = 512, TAPS = 63, CALLS = 4, STREAMS = 2 };
-    static const char *const variants[] = {"fft-wide", "separable"};
-    const size_t bytes = (size_t)EDGE * EDGE * sizeof(float);
-    fl_device *device = open_device(on->resource);
-    if (is_gpu(device) && !is_left_out(4)) {
-        struct matrix image = matrix_random(FL_F32, EDGE, EDGE, 1), got = matrix_create(FL_F32, EDGE, EDGE);
-        struct matrix kernels[] = {matrix_random(FL_F32, TAPS, TAPS, 2), matrix_random_rank_one(FL_F32, TAPS, TAPS, 3)};
-        struct matrix wanted[] = {matrix_create(FL_F32, EDGE, EDGE), matrix_create(FL_F32, EDGE, EDGE)};
-        fl_array *a = array_from(device, &image), *b[2], *out[STREAMS][CALLS];
-        fl_stream *streams[STREAMS];
-        for (int s = 0; s < STREAMS; s++) {
-            must(fl_stream_create(device, &streams[s]));
-            for (int c = 0; c < CALLS; c++)
-                must(fl_array_create(device, FL_F32, 2, image.shape, &out[s][c]));
-        }
-        for (int k = 0; k < 2; k++) {
-            struct expected expected = expected_convolve(&image, &kernels[k], FL_SAME);
-            b[k] = array_from(device, &kernels[k]);
-            must(fl_convolve(device, a, b[k], FL_SAME, out[0][0], &(fl_run){.variant = variants[k]}));
-            must(fl_array_to_host(out[0][0], wanted[k].data));
-            expect_near(&expected, &wanted[k], "%s: %s", on->resource, variants[k]);
-            expected_free(&expected);
-        }
+    const char *const variants[] = {dtype == FL_F32 ? "fft-wide" : "fft-checked", "separable"};
+    const char *const resource = fl_device_describe(device)->resource;
+    const size_t bytes = (size_t)EDGE * EDGE * (dtype == FL_F32 ? sizeof(float) : sizeof(double));
+    struct matrix image = matrix_random(dtype, EDGE, EDGE, 1), got = matrix_create(dtype, EDGE, EDGE);
+    struct matrix kernels[] = {matrix_random(dtype, TAPS, TAPS, 2), matrix_random_rank_one(dtype, TAPS, TAPS, 3)};
+    struct matrix wanted[] = {matrix_create(dtype, EDGE, EDGE), matrix_create(dtype, EDGE, EDGE)};
+    fl_array *a = array_from(device, &image), *b[2], *out[STREAMS][CALLS];
+    fl_stream *streams[STREAMS];
+    for (int s = 0; s < STREAMS; s++) {
+        must(fl_stream_create(device, &streams[s]));
         for (int c = 0; c < CALLS; c++)
-            for (int s = 0; s < STREAMS; s++)
-                must(fl_convolve(device, a, b[(c + s) % 2], FL_SAME, out[s][c], &(fl_run){.stream = streams[s]}));
-        for (int s = 0; s < STREAMS; s++)
-            for (int c = 0; c < CALLS; c++) {
-                must(fl_array_read(out[s][c], got.data, streams[s]));
-                must(fl_stream_wait(streams[s]));
-                cr_expect(memcmp(got.data, wanted[(c + s) % 2].data, bytes) == 0,
-                          "%s: call %d of stream %d has other bits than %s", on->resource, c, s, variants[(c + s) % 2]);
-            }
-        for (int k = 0; k < 4; k++) {
-            fl_timing timing = {0};
-            const fl_run run = {.stream = streams[k / 2], .timing = &timing};
-            must(fl_convolve(device, a, b[k % 2], FL_SAME, out[0][0], &run));
-            cr_expect(strcmp(timing.variant, variants[k % 2]) == 0, "%s: auto took %s, not %s", on->resource,
-                      timing.variant, variants[k % 2]);
-        }
-        for (int s = 0; s < STREAMS; s++) {
-            for (int c = 0; c < CALLS; c++)
-                fl_array_free(out[s][c]);
-            fl_stream_free(streams[s]);
-        }
-        for (int k = 0; k < 2; k++) {
-            matrix_free(&kernels[k]);
-            matrix_free(&wanted[k]);
-        }
-        free_arrays(a, b[0], b[1]);
-        matrix_free(&image);
-        matrix_free(&got);
+            must(fl_array_create(device, dtype, 2, image.shape, &out[s][c]));
     }
+    for (int k = 0; k < 2; k++) {
+        struct expected expected = expected_convolve(&image, &kernels[k], FL_SAME);
+        b[k] = array_from(device, &kernels[k]);
+        must(fl_convolve(device, a, b[k], FL_SAME, out[0][0], &(fl_run){.variant = variants[k]}));
+        must(fl_array_to_host(out[0][0], wanted[k].data));
+        expect_near(&expected, &wanted[k], "%s: %s", resource, variants[k]);
+        expected_free(&expected);
+    }
+    for (int c = 0; c < CALLS; c++)
+        for (int s = 0; s < STREAMS; s++)
+            must(fl_convolve(device, a, b[(c + s) % 2], FL_SAME, out[s][c], &(fl_run){.stream = streams[s]}));
+    for (int s = 0; s < STREAMS; s++)
+        for (int c = 0; c < CALLS; c++) {
+            must(fl_array_read(out[s][c], got.data, streams[s]));
+            must(fl_stream_wait(streams[s]));
+            cr_expect(memcmp(got.data, wanted[(c + s) % 2].data, bytes) == 0,
+                      "%s: call %d of stream %d has other bits than %s", resource, c, s, variants[(c + s) % 2]);
+        }
+    for (int k = 0; k < 4; k++) {
+        fl_timing timing = {0};
+        const fl_run run = {.stream = streams[k / 2], .timing = &timing};
+        must(fl_convolve(device, a, b[k % 2], FL_SAME, out[0][0], &run));
+        cr_expect(strcmp(timing.variant, variants[k % 2]) == 0, "%s: auto took %s, not %s", resource, timing.variant,
+                  variants[k % 2]);
+    }
+    for (int s = 0; s < STREAMS; s++) {
+        for (int c = 0; c < CALLS; c++)
+            fl_array_free(out[s][c]);
+        fl_stream_free(streams[s]);
+    }
+    for (int k = 0; k < 2; k++) {
+        matrix_free(&kernels[k]);
+        matrix_free(&wanted[k]);
+    }
+    free_arrays(a, b[0], b[1]);
+    matrix_free(&image);
+    matrix_free(&got);
+}
+
+ON_EVERY_BACKEND(convolve, auto_of_gpus_by_turns)
+{
+    fl_device *device = open_device(on->resource);
+    for (int d = 0; d < 2; d++)
+        if (is_gpu(device) && !is_left_out(4))
+            check_turns(device, d ? FL_F64 : FL_F32);
     fl_device_close(device);
 }
 

@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * fft_check_kernels.h - whether sums by FFTs, in f64, are as accurate as direct ones, on a GPU.
+ * convolve_fft_run.hip.cpp queues these kernels.
+ *
+ * The error of all sums of a tile is at most e (error_of), and that of a direct sum a multiple of S, the sum of its
+ * terms' magnitudes. So a sum v is accurate where S is at least fft_limit.from. Where v does not show it, by |v| <= S +
+ * e, S is found by an FFT in f32 of the magnitudes of image and kernel, whose own error is subtracted: it is 2^-24 of
+ * the norms, where 2^-53 of them is asked about. Magnitudes may be too small, such as 0 for what f32 does not hold: S
+ * is then a lower bound, too, and more sums are left to hip_sum_marked.
+ */
+#ifndef FLYNN_HIP_FFT_CHECK_KERNELS_H
+#define FLYNN_HIP_FFT_CHECK_KERNELS_H
+
+#include "fft_kernels.h"
+
+/* The power of two by which numbers whose norm is noted are multiplied, so that it is below 1. */
+__device__ inline int exponent_below(const unsigned long long *norm)
+{
+    constexpr int most = 1000; /* the power is a normal number */
+    const double value = noted(norm);
+    const int exponent = value > 0 ? -1 - std::ilogb(value) : 0;
+    return exponent > most ? most : exponent < -most ? -most : exponent;
+}
+
+/* At most the magnitude of x times a scale, for an x that is of a tile whose norm times the scale is below 1. */
+__device__ inline float magnitude_below(double x, double scale)
+{
+    const double scaled = std::fabs(x) * scale;
+    return !(scaled >= (double)FLT_MIN) ? 0.0f : scaled > 1 ? 1.0f : (float)scaled; /* NaN: 0 */
+}
+
+/* The magnitudes of an image, then those of the convolution's kernel, as scaled by their norms. A block takes
+ * fft_threads columns at a time, of some rows. */
+[[maybe_unused]] static __global__
+__launch_bounds__(fft_threads) void store_magnitudes_kernel(matrix<const double> image, matrix<float> of_image,
+                                                            matrix<const double> kernel, matrix<float> of_kernel,
+                                                            fft_marks marks, const int *idle)
+{
+    if (!is_needed(marks.rank_one) || !is_needed(idle))
+        return;
+    const double image_scale = std::ldexp(1.0, exponent_below(&marks.found->image)),
+                 kernel_scale = std::ldexp(1.0, exponent_below(&marks.found->kernel));
+    for (int64_t y = blockIdx.y; y < image.rows + kernel.rows; y += gridDim.y) {
+        const bool first = y < image.rows;
+        const int64_t row = first ? y : y - image.rows, columns = first ? image.columns : kernel.columns;
+        const double *const from = first ? image.data + row * image.stride : kernel.data + row * kernel.stride;
+        float *const to = first ? of_image.data + row * of_image.stride : of_kernel.data + row * of_kernel.stride;
+        const double scale = first ? image_scale : kernel_scale;
+        for (int64_t x = (int64_t)blockIdx.x * fft_threads + threadIdx.x; x < columns;
+             x += (int64_t)gridDim.x * fft_threads)
+            to[x] = magnitude_below(from[x], scale);
+    }
+}
+
+/* Some of the tiles whose sums are checked, one after the other, with the sums of their magnitudes. */
+struct fft_checked {
+    int64_t first, count;    /* tiles */
+    int64_t row, column;     /* their first output in the result */
+    matrix<const float> sum; /* of magnitudes, as scaled, for their outputs */
+    const fft_limit *limits; /* of sum, each tile */
+};
+
+/* Stores NaN, for hip_sum_marked, in place of each sum that is not known to be accurate. `limits` are of all tiles of
+ * `t`. A block takes chunks of a tile's outputs, of some tiles. */
+[[maybe_unused]] static __global__ __launch_bounds__(fft_threads) void check_tiles_kernel(fft_tiles<double> t,
+                                                                                          convolution<double> c,
+                                                                                          const fft_limit *limits,
+                                                                                          fft_checked with)
+{
+    if (!t.are_needed() || !gpu_same(t.marked->weak))
+        return;
+    const bool bordering = gpu_same(t.marked->bordering) != 0;
+    const int scale = exponent_below(&t.marked->image) + exponent_below(&t.marked->kernel);
+    bool any = false;
+    for (int64_t tile = blockIdx.y; tile < with.count; tile += gridDim.y) {
+        const int64_t number = with.first + tile, i0 = number / t.across * t.down, j0 = number % t.across * t.right;
+        const int64_t rows = least(t.down, c.out.rows - i0), columns = least(t.right, c.out.columns - j0);
+        const double from = limits[number].from, error = bordering ? 0 : with.limits[tile].error;
+        const double least_sum = bordering ? 0 : std::ldexp(from, scale); /* 0: 0 is not above it */
+        if (!(from > 0))                                                  /* all sums are 0, or marked */
+            continue;
+        for (int64_t first = (int64_t)blockIdx.x * fft_chunk; first < rows * columns;
+             first += (int64_t)gridDim.x * fft_chunk) {
+            const uint32_t end = (uint32_t)least<int64_t>(first + fft_chunk, rows * columns);
+            for (uint32_t k = (uint32_t)first + threadIdx.x; k < end; k += fft_threads) {
+                const int64_t i = i0 + k / (uint32_t)columns, j = j0 + k % (uint32_t)columns;
+                double *const out = c.out.data + i * c.out.stride + j;
+                if (std::fabs(*out) >= from ||
+                    (!bordering &&
+                     (double)with.sum.data[(i - with.row) * with.sum.stride + (j - with.column)] - error > least_sum))
+                    continue;
+                *out = (double)NAN;
+                any = true;
+            }
+        }
+    }
+    if (any)
+        t.marked->any = 1;
+}
+
+#endif
