@@ -178,7 +178,7 @@ fl_status take(const fl_context *context, int64_t count, T **numbers)
     return status;
 }
 
-/* Sets how a tile is divided into parts with norms, and takes memory for all but the transformed numbers. */
+/* Sets how a tile is divided into parts with norms, and takes memory for them and for limits. */
 template <bool signal, typename T, typename W>
 fl_status take_findings(const fl_context *context, fft_work<T, W> *work)
 {
@@ -188,8 +188,6 @@ fl_status take_findings(const fl_context *context, fft_work<T, W> *work)
     fl_status status = take(context, (int64_t)work->chunks * (c.count + 1), &work->kernel_norms);
     if (status == FL_OK)
         status = take(context, work->all(), &work->limits);
-    if (status == FL_OK)
-        status = take(context, 1, &work->marks.found);
     work->tile_norms = work->kernel_norms + work->chunks;
     return status;
 }
@@ -272,6 +270,18 @@ fl_status sum_marked(const fl_context *context, const fft_work<T, W> &work)
     return status;
 }
 
+/* All outputs directly, for an exact variant that has no memory for its transforms: it fails no more than `tiled`. */
+template <bool signal, typename T, typename W>
+fl_status sum_all(const fl_context *context, const fft_work<T, W> &work)
+{
+    const hip_device *device = hip_device_of(context);
+    const matrix<T> &out = work.c.out;
+    const dim3 grid((unsigned)hip_grid(device, 0, (out.columns + fft_threads - 1) / fft_threads, fft_threads),
+                    (unsigned)hip_grid(device, 1, out.rows, 1));
+    const fl_status status = hip_queue(context, mark_all_kernel<T>, grid, dim3(fft_threads), 0, out, work.marks);
+    return status != FL_OK ? status : sum_marked<signal>(context, work);
+}
+
 /* Takes memory for what a call with a tolerance finds of each tile, and clears it. */
 template <typename T, typename W>
 fl_status start_finding(const fl_context *context, fft_work<T, W> *work)
@@ -342,6 +352,8 @@ fl_status check_sums(const fl_context *context, const fft_work<double, double> &
     float *image, *kernel, *sums;
     fl_status status = take_findings<signal>(context, &work);
     if (status == FL_OK)
+        status = take(context, 1, &work.marks.found);
+    if (status == FL_OK)
         status = take(context, rows * columns, &image);
     if (status == FL_OK)
         status = take(context, c.kernel.rows * c.kernel.columns, &kernel);
@@ -381,7 +393,8 @@ fl_status check_sums(const fl_context *context, const fft_work<double, double> &
     return status;
 }
 
-/* A convolution with no memory yet; edge 0 of its tiling: the kernel is too large, which the host is told. */
+/* Sets a convolution up, with its memory, of which the marks are taken first: after FL_E_MEMORY they are there, unless
+ * not even they were to be had. */
 template <bool signal, typename T, typename W>
 fl_status start(const fl_context *context, const fl_convolve_args &args, double tolerance, bool checked,
                 const int *rank_one, fft_work<T, W> *work)
@@ -398,8 +411,8 @@ fl_status start(const fl_context *context, const fl_convolve_args &args, double 
     const double image_elements = (double)args.image.shape[0] * (double)args.image.shape[1];
     work->accuracy = {checked ? checked_units(c) : hip_fft_units(c), std::min(kernel_elements, image_elements),
                       c.elements(), tolerance, checked};
-    fl_status status = FL_OK;
-    if (!c.own)
+    fl_status status = take(context, 1, &work->marks.found);
+    if (!c.own && status == FL_OK)
         status = plans_for(context, sizeof(W) == sizeof(float) ? FL_F32 : FL_F64, c, &work->plans);
     if (status == FL_OK)
         status = take_tiles(context, work);
@@ -414,6 +427,8 @@ fl_status hip_fft_convolve(const fl_context *context, const fl_convolve_args &ar
 {
     fft_work<T, W> work = {};
     fl_status status = start<signal>(context, args, tolerance, false, rank_one, &work);
+    if (status == FL_E_MEMORY && tolerance == 0 && sizeof(W) > sizeof(T) && work.marks.found)
+        return sum_all<signal>(context, work);
     if (status == FL_OK && tolerance > 0)
         status = start_finding(context, &work);
     if (status == FL_OK)
@@ -435,11 +450,12 @@ fl_status hip_fft_convolve_checked(const fl_context *context, const fl_convolve_
     fl_status status = start<signal>(context, args, 0, true, rank_one, &work);
     if (status == FL_OK)
         status = convolve_all<signal>(context, work);
-    if (status != FL_OK)
-        return status;
     const hip_launched stored = hip_stream_of(context)->last;
-    status = work.tiling.own ? check_sums<signal, float>(context, work) : check_sums<signal, double>(context, work);
+    if (status == FL_OK)
+        status = work.tiling.own ? check_sums<signal, float>(context, work) : check_sums<signal, double>(context, work);
     hip_stream_of(context)->last = stored;
+    if (status == FL_E_MEMORY && work.marks.found)
+        return sum_all<signal>(context, work);
     return status != FL_OK ? status : sum_marked<signal>(context, work);
 }
 

@@ -145,6 +145,19 @@ __global__ GPU_LAUNCH_BOUNDS(shape_threads(R), shape_blocks<T>(R)) void sum_mark
     }
 }
 
+/* Marks all outputs, where there is no memory for transforms. A block takes some rows. */
+template <typename T>
+__global__ __launch_bounds__(256) void mark_all_kernel(matrix<T> out, fft_marks marks)
+{
+    if (marks.rank_one && gpu_same(*marks.rank_one))
+        return;
+    for (int64_t y = blockIdx.y; y < out.rows; y += gridDim.y)
+        for (int64_t x = (int64_t)blockIdx.x * 256 + threadIdx.x; x < out.columns; x += (int64_t)gridDim.x * 256)
+            out.data[y * out.stride + x] = (T)NAN;
+    if (blockIdx.x + blockIdx.y + threadIdx.x == 0)
+        *marks.found = {1, 1, 0, 1, 0, 0}; /* nobody has looked whether the kernel is finite */
+}
+
 /* Sets marked outputs of a signal to 0 where it is zero under the kernel: of `width` outputs from number i0 on, which
  * may be below 0. Returns whether others are marked. */
 template <typename T>

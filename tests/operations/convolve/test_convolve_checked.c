@@ -9,6 +9,8 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
 /* What the image, or signal, and the kernel are made of. */
 enum content {
@@ -311,4 +313,79 @@ ON_EVERY_BACKEND(convolve_checked, parts_and_libraries)
             if (!is_left_out(4))
                 check(device, &cases[s].shapes, contents[c]);
     fl_device_close(device);
+}
+
+/* With the address sanitizer the process ends where memory is refused. */
+#if defined(__SANITIZE_ADDRESS__)
+enum { is_limited = 0 };
+#else
+enum { is_limited = 1 };
+#endif
+
+/* Lets the process have so many more bytes of memory; 0: as many as before. */
+static void limit_memory(rlim_t more)
+{
+    struct rlimit limit;
+    long pages = 0;
+    FILE *file = fopen("/proc/self/statm", "r");
+    cr_assert(file && fscanf(file, "%ld", &pages) == 1 && getrlimit(RLIMIT_AS, &limit) == 0);
+    fclose(file);
+    limit.rlim_cur = more ? (rlim_t)pages * (rlim_t)sysconf(_SC_PAGESIZE) + more : limit.rlim_max;
+    cr_assert(setrlimit(RLIMIT_AS, &limit) == 0);
+}
+
+/* Mode same by that variant, of arrays on that device. */
+static fl_status run_same(fl_device *device, const struct matrix *image, const struct matrix *kernel,
+                          const char *variant, rlim_t limit, struct matrix *got)
+{
+    const int first = image->shape[0] == 1 ? 1 : 0, dimensions = 2 - first;
+    const fl_run run = {.variant = variant};
+    fl_array *a, *b, *out;
+    must(fl_array_from_host(device, image->dtype, dimensions, image->shape + first, image->data, &a));
+    must(fl_array_from_host(device, image->dtype, dimensions, kernel->shape + first, kernel->data, &b));
+    must(fl_array_create(device, image->dtype, dimensions, image->shape + first, &out));
+    if (limit)
+        limit_memory(limit);
+    const fl_status status = (first ? fl_convolve1d : fl_convolve)(device, a, b, FL_SAME, out, &run);
+    limit_memory(0);
+    if (status == FL_OK)
+        must(fl_array_to_host(out, got->data));
+    free_arrays(a, b, out);
+    return status;
+}
+
+/* Without memory for its tiles, or for those of the magnitudes, fft-checked sums directly: it needs no more than
+ * tiled. So does fft-wide. On the emulation, whose device has the process's memory; the kernels have run before, since
+ * the stacks of their threads are memory, too. */
+ON_EVERY_BACKEND(convolve_checked, needs_no_memory)
+{
+    static const struct shapes shapes[] = {{{400, 390}, {64, 63}, 1}, {{1, 100000}, {1, 2000}, 1}};
+    static const rlim_t limits[][2] = {{(rlim_t)1 << 20, (rlim_t)9 << 19}, {(rlim_t)1 << 20, (rlim_t)1 << 20}};
+    for (size_t t = 0; t < 6; t++) {
+        const struct shapes *const s = &shapes[t % 2];
+        const fl_dtype dtype = t < 4 ? FL_F64 : FL_F32;
+        const char *const variant = t < 4 ? "fft-checked" : "fft-wide";
+        fl_device *device = open_device(on->resource), *before = open_device(on->resource);
+        struct matrix image = matrix_random(dtype, s->image[0], s->image[1], 1),
+                      kernel = matrix_random(dtype, s->kernel[0], s->kernel[1], 2),
+                      got = matrix_create(dtype, s->image[0], s->image[1]),
+                      wanted = matrix_create(dtype, s->image[0], s->image[1]);
+        if (is_limited && strncmp(on->resource, "hip-cpu", 7) == 0 && !is_left_out(4)) {
+            must(run_same(before, &image, &kernel, variant, 0, &got));
+            must(run_same(before, &image, &kernel, "tiled", 0, &wanted));
+            fl_device_close(before);
+            before = NULL;
+            must(run_same(device, &image, &kernel, variant, limits[t % 2][t / 2 % 2], &got));
+            int64_t other = 0;
+            for (int64_t i = 0; i < got.shape[0] * got.shape[1]; i++)
+                other += matrix_get(&got, 0, i) != matrix_get(&wanted, 0, i);
+            cr_expect(other == 0, "%s, case %zu: %lld sums are not those of tiled", on->resource, t, (long long)other);
+        }
+        fl_device_close(before);
+        fl_device_close(device);
+        matrix_free(&image);
+        matrix_free(&kernel);
+        matrix_free(&got);
+        matrix_free(&wanted);
+    }
 }
