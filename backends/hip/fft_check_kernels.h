@@ -53,6 +53,15 @@ __launch_bounds__(fft_threads) void store_magnitudes_kernel(matrix<const double>
     }
 }
 
+/* Returns has_most_terms of all of the result's elements in so many rows and columns from [i, j] on: those in the
+ * corners have the fewest terms. */
+template <typename T>
+__device__ inline bool have_most_terms(const convolution<T> &c, int64_t i, int64_t j, int64_t rows, int64_t columns)
+{
+    return has_most_terms(c, i, j) && has_most_terms(c, i + rows - 1, j) && has_most_terms(c, i, j + columns - 1) &&
+           has_most_terms(c, i + rows - 1, j + columns - 1);
+}
+
 /* Some of the tiles whose sums are checked, one after the other, with the sums of their magnitudes. */
 struct fft_checked {
     int64_t first, count;    /* tiles */
@@ -77,9 +86,11 @@ struct fft_checked {
         const int64_t number = with.first + tile, i0 = number / t.across * t.down, j0 = number % t.across * t.right;
         const int64_t rows = least(t.down, c.out.rows - i0), columns = least(t.right, c.out.columns - j0);
         const double from = limits[number].from, error = bordering ? 0 : with.limits[tile].error;
-        const double least_sum = bordering ? 0 : std::ldexp(from, scale); /* 0: 0 is not above it */
-        if (!(from > 0))                                                  /* all sums are 0, or marked */
+        /* Without a `from` above 0 all sums are 0, or marked. An S - error of 0 is not above a least_sum that became 0.
+         */
+        if (!(from > 0) || (bordering && have_most_terms(c, i0, j0, rows, columns)))
             continue;
+        const double least_sum = bordering ? 0 : std::ldexp(from, scale);
         for (int64_t first = (int64_t)blockIdx.x * fft_chunk; first < rows * columns;
              first += (int64_t)gridDim.x * fft_chunk) {
             const uint32_t end = (uint32_t)least<int64_t>(first + fft_chunk, rows * columns);
