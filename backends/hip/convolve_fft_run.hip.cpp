@@ -383,11 +383,14 @@ fl_status check_sums(const fl_context *context, const fft_work<double, double> &
                            of_kernel, of.marks, idle);
         if (status == FL_OK)
             status = convolve_all<signal>(context, work);
+        const int64_t outputs_of_tile = part.step[0] * part.step[1];
+        const dim3 looks(
+            (unsigned)hip_grid(device, 0, (outputs_of_tile + fft_check_chunk - 1) / fft_check_chunk, fft_threads),
+            (unsigned)part.count);
         const fft_checked with = {signal ? tile : tile * of.tiling.tiles[1], work.all(), y.first, x.first,
                                   {sums, x.outputs, y.outputs, x.outputs},   work.limits};
         if (status == FL_OK)
-            status = hip_queue(context, check_tiles_kernel, hip_fft_grid(device, part, part.step[0] * part.step[1]),
-                               dim3(fft_threads), 0, of.tiles_from(of.tiles, 0), c,
+            status = hip_queue(context, check_tiles_kernel, looks, dim3(fft_threads), 0, of.tiles_from(of.tiles, 0), c,
                                static_cast<const fft_limit *>(of.limits), with);
     }
     return status;

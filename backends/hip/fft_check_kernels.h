@@ -70,8 +70,36 @@ struct fft_checked {
     const fft_limit *limits; /* of sum, each tile */
 };
 
-/* Stores NaN, for hip_sum_marked, in place of each sum that is not known to be accurate. `limits` are of all tiles of
- * `t`. A block takes chunks of a tile's outputs, of some tiles. */
+constexpr int fft_check_chunk = 2 * fft_threads; /* outputs of a tile that a block looks at */
+constexpr int fft_few_terms = 2048;              /* that a thread adds up by itself */
+
+/* The terms of the result's element [i, j] that are inside the image, summed directly; -1 in `terms` without a sum if
+ * they are many. All numbers are finite. */
+template <typename T>
+__device__ inline T sum_of_few(const convolution<T> &c, int64_t i, int64_t j, int *terms)
+{
+    const int64_t row = i + c.top, column = j + c.left;
+    const int64_t above = row < 0 ? -row : 0, below = least(c.kernel.rows, c.image.rows - row),
+                  before = column < 0 ? -column : 0, past = least(c.kernel.columns, c.image.columns - column);
+    const int64_t count = below > above && past > before ? (below - above) * (past - before) : 0;
+    *terms = count > fft_few_terms || has_most_terms(c, i, j) ? -1 : (int)count;
+    T sum = 0;
+    for (int64_t s = above; s<below && * terms> 0; s++) {
+        const T *const pixel = c.image.data + (row + s) * c.image.stride + column, *const tap =
+                                                                                       c.kernel.data +
+                                                                                       (c.kernel.rows - 1 - s) *
+                                                                                           c.kernel.stride +
+                                                                                       c.kernel.columns - 1;
+        GPU_UNROLL_SOME
+        for (int64_t t = before; t < past; t++)
+            sum += pixel[t] * tap[-t];
+    }
+    return sum;
+}
+
+/* Replaces each sum that is not known to be accurate: at the border, where it has few terms, by a direct one, else by
+ * NaN, for hip_sum_marked. `limits` are of all tiles of `t`. A block takes chunks of a tile's outputs, of some tiles.
+ */
 [[maybe_unused]] static __global__ __launch_bounds__(fft_threads) void check_tiles_kernel(fft_tiles<double> t,
                                                                                           convolution<double> c,
                                                                                           const fft_limit *limits,
@@ -91,9 +119,9 @@ struct fft_checked {
         if (!(from > 0) || (bordering && have_most_terms(c, i0, j0, rows, columns)))
             continue;
         const double least_sum = bordering ? 0 : std::ldexp(from, scale);
-        for (int64_t first = (int64_t)blockIdx.x * fft_chunk; first < rows * columns;
-             first += (int64_t)gridDim.x * fft_chunk) {
-            const uint32_t end = (uint32_t)least<int64_t>(first + fft_chunk, rows * columns);
+        for (int64_t first = (int64_t)blockIdx.x * fft_check_chunk; first < rows * columns;
+             first += (int64_t)gridDim.x * fft_check_chunk) {
+            const uint32_t end = (uint32_t)least<int64_t>(first + fft_check_chunk, rows * columns);
             for (uint32_t k = (uint32_t)first + threadIdx.x; k < end; k += fft_threads) {
                 const int64_t i = i0 + k / (uint32_t)columns, j = j0 + k % (uint32_t)columns;
                 double *const out = c.out.data + i * c.out.stride + j;
@@ -101,8 +129,10 @@ struct fft_checked {
                     (!bordering &&
                      (double)with.sum.data[(i - with.row) * with.sum.stride + (j - with.column)] - error > least_sum))
                     continue;
-                *out = (double)NAN;
-                any = true;
+                int terms;
+                const double direct = sum_of_few(c, i, j, &terms);
+                *out = terms < 0 ? (double)NAN : direct;
+                any = any || terms < 0;
             }
         }
     }
