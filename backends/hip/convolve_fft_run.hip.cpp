@@ -383,15 +383,16 @@ fl_status check_sums(const fl_context *context, const fft_work<double, double> &
                            of_kernel, of.marks, idle);
         if (status == FL_OK)
             status = convolve_all<signal>(context, work);
-        const int64_t outputs_of_tile = part.step[0] * part.step[1];
-        const dim3 looks(
-            (unsigned)hip_grid(device, 0, (outputs_of_tile + fft_check_chunk - 1) / fft_check_chunk, fft_threads),
-            (unsigned)part.count);
-        const fft_checked with = {signal ? tile : tile * of.tiling.tiles[1], work.all(), y.first, x.first,
-                                  {sums, x.outputs, y.outputs, x.outputs},   work.limits};
-        if (status == FL_OK)
-            status = hip_queue(context, check_tiles_kernel, looks, dim3(fft_threads), 0, of.tiles_from(of.tiles, 0), c,
-                               static_cast<const fft_limit *>(of.limits), with);
+        const int64_t number = signal ? tile : tile * of.tiling.tiles[1], of_tile = part.step[0] * part.step[1];
+        const int64_t looks = (of_tile + fft_check_chunk - 1) / fft_check_chunk;
+        for (int64_t first = 0; first < work.all() && status == FL_OK; first += part.count) {
+            const fft_checked with = {y.first, x.first, {sums, x.outputs, y.outputs, x.outputs}, work.limits + first};
+            status = hip_queue(context, check_tiles_kernel,
+                               dim3((unsigned)hip_grid(device, 0, looks, fft_threads),
+                                    (unsigned)least<int64_t>(part.count, work.all() - first)),
+                               dim3(fft_threads), 0, c, of.tiles_from(of.tiles, number + first),
+                               static_cast<const fft_limit *>(of.limits + number + first), with);
+        }
     }
     return status;
 }

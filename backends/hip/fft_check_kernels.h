@@ -62,34 +62,32 @@ __device__ inline bool have_most_terms(const convolution<T> &c, int64_t i, int64
            has_most_terms(c, i + rows - 1, j + columns - 1);
 }
 
-/* Some of the tiles whose sums are checked, one after the other, with the sums of their magnitudes. */
+/* Tiles whose sums are checked, with the sums of their magnitudes. */
 struct fft_checked {
-    int64_t first, count;    /* tiles */
-    int64_t row, column;     /* their first output in the result */
-    matrix<const float> sum; /* of magnitudes, as scaled, for their outputs */
-    const fft_limit *limits; /* of sum, each tile */
+    int64_t row, column;     /* the first output of `sum` in the result */
+    matrix<const float> sum; /* of magnitudes, as scaled */
+    const fft_limit *limits; /* of sum, for each tile of the launch */
 };
 
 constexpr int fft_check_chunk = 2 * fft_threads; /* outputs of a tile that a block looks at */
 constexpr int fft_few_terms = 2048;              /* that a thread adds up by itself */
 
-/* The terms of the result's element [i, j] that are inside the image, summed directly; -1 in `terms` without a sum if
- * they are many. All numbers are finite. */
+/* The result's element [i, j] directly, from the terms that are inside the image; NaN if they are not few. All numbers
+ * are finite. */
 template <typename T>
-__device__ inline T sum_of_few(const convolution<T> &c, int64_t i, int64_t j, int *terms)
+__device__ inline T sum_of_few(convolution<T> c, int64_t i, int64_t j)
 {
+    gpu_in_vector(c.top, c.left, c.image.rows, c.image.columns, c.kernel.rows, c.kernel.columns);
+    gpu_in_vector(c.image.data, c.image.stride, c.kernel.data, c.kernel.stride);
     const int64_t row = i + c.top, column = j + c.left;
-    const int64_t above = row < 0 ? -row : 0, below = least(c.kernel.rows, c.image.rows - row),
-                  before = column < 0 ? -column : 0, past = least(c.kernel.columns, c.image.columns - column);
-    const int64_t count = below > above && past > before ? (below - above) * (past - before) : 0;
-    *terms = count > fft_few_terms || has_most_terms(c, i, j) ? -1 : (int)count;
+    const int64_t above = row < 0 ? -row : 0, below = least(c.kernel.rows, c.image.rows - row);
+    const int64_t before = column < 0 ? -column : 0, past = least(c.kernel.columns, c.image.columns - column);
+    if (has_most_terms(c, i, j) || (below - above) * (past - before) > fft_few_terms)
+        return (T)NAN;
     T sum = 0;
-    for (int64_t s = above; s<below && * terms> 0; s++) {
-        const T *const pixel = c.image.data + (row + s) * c.image.stride + column, *const tap =
-                                                                                       c.kernel.data +
-                                                                                       (c.kernel.rows - 1 - s) *
-                                                                                           c.kernel.stride +
-                                                                                       c.kernel.columns - 1;
+    for (int64_t s = above; s < below; s++) {
+        const T *const pixel = c.image.data + (row + s) * c.image.stride + column;
+        const T *const tap = c.kernel.data + (c.kernel.rows - 1 - s) * c.kernel.stride + c.kernel.columns - 1;
         GPU_UNROLL_SOME
         for (int64_t t = before; t < past; t++)
             sum += pixel[t] * tap[-t];
@@ -98,46 +96,42 @@ __device__ inline T sum_of_few(const convolution<T> &c, int64_t i, int64_t j, in
 }
 
 /* Replaces each sum that is not known to be accurate: at the border, where it has few terms, by a direct one, else by
- * NaN, for hip_sum_marked. `limits` are of all tiles of `t`. A block takes chunks of a tile's outputs, of some tiles.
- */
-[[maybe_unused]] static __global__ __launch_bounds__(fft_threads) void check_tiles_kernel(fft_tiles<double> t,
-                                                                                          convolution<double> c,
+ * NaN, for hip_sum_marked. Of the tiles from number t.first on, each row of blocks takes one, with its limit; a block
+ * takes chunks of its outputs. */
+[[maybe_unused]] static __global__ __launch_bounds__(fft_threads) void check_tiles_kernel(convolution<double> c,
+                                                                                          fft_tiles<double> t,
                                                                                           const fft_limit *limits,
                                                                                           fft_checked with)
 {
     if (!t.are_needed() || !gpu_same(t.marked->weak))
         return;
     const bool bordering = gpu_same(t.marked->bordering) != 0;
-    const int scale = exponent_below(&t.marked->image) + exponent_below(&t.marked->kernel);
-    bool any = false;
-    for (int64_t tile = blockIdx.y; tile < with.count; tile += gridDim.y) {
-        const int64_t number = with.first + tile, i0 = number / t.across * t.down, j0 = number % t.across * t.right;
-        const int64_t rows = least(t.down, c.out.rows - i0), columns = least(t.right, c.out.columns - j0);
-        const double from = limits[number].from, error = bordering ? 0 : with.limits[tile].error;
-        /* Without a `from` above 0 all sums are 0, or marked. An S - error of 0 is not above a least_sum that became 0.
-         */
-        if (!(from > 0) || (bordering && have_most_terms(c, i0, j0, rows, columns)))
-            continue;
-        const double least_sum = bordering ? 0 : std::ldexp(from, scale);
-        for (int64_t first = (int64_t)blockIdx.x * fft_check_chunk; first < rows * columns;
-             first += (int64_t)gridDim.x * fft_check_chunk) {
-            const uint32_t end = (uint32_t)least<int64_t>(first + fft_check_chunk, rows * columns);
-            for (uint32_t k = (uint32_t)first + threadIdx.x; k < end; k += fft_threads) {
-                const int64_t i = i0 + k / (uint32_t)columns, j = j0 + k % (uint32_t)columns;
-                double *const out = c.out.data + i * c.out.stride + j;
-                if (std::fabs(*out) >= from ||
-                    (!bordering &&
-                     (double)with.sum.data[(i - with.row) * with.sum.stride + (j - with.column)] - error > least_sum))
-                    continue;
-                int terms;
-                const double direct = sum_of_few(c, i, j, &terms);
-                *out = terms < 0 ? (double)NAN : direct;
-                any = any || terms < 0;
-            }
+    const int64_t number = t.first + blockIdx.y, i0 = number / t.across * t.down, j0 = number % t.across * t.right;
+    const int64_t rows = least(t.down, c.out.rows - i0), columns = least(t.right, c.out.columns - j0);
+    const double from = limits[blockIdx.y].from;
+    if (!(from > 0) || (bordering && have_most_terms(c, i0, j0, rows, columns))) /* not above 0: all are 0, or marked */
+        return;
+    double least_sum = (double)INFINITY; /* of a sum - error, which is not above 0 where this became 0 */
+    if (!bordering)
+        least_sum = std::ldexp(from, exponent_below(&t.marked->image) + exponent_below(&t.marked->kernel));
+    const double error = bordering ? 0 : with.limits[blockIdx.y].error;
+    for (int64_t first = (int64_t)blockIdx.x * fft_check_chunk; first < rows * columns;
+         first += (int64_t)gridDim.x * fft_check_chunk) {
+        const uint32_t end = (uint32_t)least<int64_t>(first + fft_check_chunk, rows * columns);
+        for (uint32_t k = (uint32_t)first + threadIdx.x; k < end; k += fft_threads) {
+            const int64_t i = i0 + k / (uint32_t)columns, j = j0 + k % (uint32_t)columns;
+            double *const out = c.out.data + i * c.out.stride + j;
+            if (std::fabs(*out) >= from)
+                continue;
+            const float *const sum = with.sum.data + (i - with.row) * with.sum.stride + (j - with.column);
+            if (!bordering && (double)*sum - error > least_sum)
+                continue;
+            const double direct = sum_of_few(gpu_first(c), i, j);
+            *out = direct;
+            if (std::isnan(direct))
+                t.marked->any = 1;
         }
     }
-    if (any)
-        t.marked->any = 1;
 }
 
 #endif

@@ -360,7 +360,7 @@ static fl_status run_same(fl_device *device, const struct matrix *image, const s
  * the stacks of their threads are memory, too. */
 ON_EVERY_BACKEND(convolve_checked, needs_no_memory)
 {
-    static const struct shapes shapes[] = {{{400, 390}, {64, 63}, 1}, {{1, 100000}, {1, 2000}, 1}};
+    static const struct shapes shapes[] = {{{570, 200}, {64, 63}, 1}, {{1, 250000}, {1, 1000}, 1}};
     static const rlim_t limits[][2] = {{(rlim_t)1 << 20, (rlim_t)9 << 19}, {(rlim_t)1 << 20, (rlim_t)1 << 20}};
     for (size_t t = 0; t < 6; t++) {
         const struct shapes *const s = &shapes[t % 2];
