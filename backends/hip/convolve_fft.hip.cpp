@@ -212,8 +212,9 @@ double bound(void *self, const void *args)
 constexpr const char *summary = "FFTs of tiles; the error is relative to the largest sums of a tile",
                      *wide_summary = "the same in f64, and sums that are small against their tile again directly: as "
                                      "accurate as the others",
-                     *checked_summary = "fft, and where the error may exceed that of direct sums, checked by an FFT of "
-                                        "magnitudes, again directly";
+                     *checked_summary =
+                         "fft, and sums whose error may exceed that of direct ones again directly; an FFT "
+                         "of magnitudes shows which";
 constexpr uint32_t f32 = 1u << FL_F32, f64 = 1u << FL_F64;
 
 const fl_row rows[] = {

@@ -7,7 +7,7 @@
  * terms' magnitudes. So a sum v is accurate where S is at least fft_limit.from. Where v does not show it, by |v| <= S +
  * e, S is found by an FFT in f32 of the magnitudes of image and kernel, whose own error is subtracted: it is 2^-24 of
  * the norms, where 2^-53 of them is asked about. Magnitudes may be too small, such as 0 for what f32 does not hold: S
- * is then a lower bound, too, and more sums are left to hip_sum_marked.
+ * is then a lower bound, too, and more sums are computed directly.
  */
 #ifndef FLYNN_HIP_FFT_CHECK_KERNELS_H
 #define FLYNN_HIP_FFT_CHECK_KERNELS_H
