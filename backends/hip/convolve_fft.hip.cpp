@@ -21,8 +21,9 @@ struct direct_sums {
 };
 constexpr direct_sums for_image = {0.03, 4e8, 2e5}, for_signal = {0.043, 3.4e8, 2.2e5};
 
-/* The cost of fft-checked where all sums are checked, in that of fft. */
-constexpr double checked_cost = 1.75;
+/* The cost of fft-checked where all sums are checked, in that of fft. Beyond the share of 1/2 (hip_fft_share) sums with
+ * more than half of the terms are left to tiles of direct sums, which pays from so many multiply-adds of `tiled` on. */
+constexpr double checked_cost = 2.6, share_of_few = 0.5, least_beyond = 1e10;
 
 /* ----------------------------------------------------------------------------------------------------- plans ---- */
 
@@ -142,6 +143,13 @@ double bound_of(const fft_cut &c, fl_dtype transformed, fft_kind kind, double di
     return kind == fft_kind::wide ? transforms + FLT_EPSILON / 2 : std::max(transforms, direct);
 }
 
+/* Multiply-adds of direct sums, with terms outside the image. */
+double sums_of(const fl_convolve_args &args)
+{
+    return (double)args.out.shape[0] * (double)args.out.shape[1] * (double)args.kernel.shape[0] *
+           (double)args.kernel.shape[1];
+}
+
 /* The choice among those that can run. Numbers of f64 take twice the time in sums as in transforms. */
 hip_fft_choice choose(const fl_convolve_args &args, const direct_sums &of, const weighed (&all)[2], bool own,
                       double direct, double tolerance)
@@ -190,7 +198,8 @@ hip_fft_choice choose_for(const hip_device *device, const fl_convolve_args &args
         return choose(args, signal ? for_signal : for_image, all, c.own, direct, tolerance);
     }
     const fft_cut k = hip_fft_cut_of(args, signal, true);
-    const bool pays = k.edge[0] != 0 && hip_fft_share(k, args) <= hip_fft_most_share;
+    const double share = k.edge[0] != 0 ? hip_fft_share(k, args) : (double)INFINITY;
+    const bool pays = share <= (sums_of(args) < least_beyond ? share_of_few : hip_fft_most_share);
     const weighed all[2] = {{&twice, FL_F64, cost, bound_of(c, FL_F64, fft_kind::plain, direct), false},
                             {&checked, FL_F64, pays ? checked_cost * k.cost() : (double)INFINITY,
                              bound_of(c, FL_F64, fft_kind::checked, direct), true}};

@@ -359,6 +359,9 @@ fl_status check_sums(const fl_context *context, const fft_work<double, double> &
         status = take(context, c.kernel.rows * c.kernel.columns, &kernel);
     if (status == FL_OK)
         status = take(context, outputs * across, &sums);
+    fft_place *list = nullptr;
+    if (status == FL_OK)
+        status = take(context, fft_listed, &list);
     const int64_t step = signal ? part.tiles[1] : part.tiles[0], all = of.tiling.tiles[signal ? 1 : 0];
     for (int64_t tile = 0; tile < all && status == FL_OK; tile += step) {
         const int64_t count = least(step, all - tile);
@@ -386,15 +389,20 @@ fl_status check_sums(const fl_context *context, const fft_work<double, double> &
         const int64_t number = signal ? tile : tile * of.tiling.tiles[1], of_tile = part.step[0] * part.step[1];
         const int64_t looks = (of_tile + fft_check_chunk - 1) / fft_check_chunk;
         for (int64_t first = 0; first < work.all() && status == FL_OK; first += part.count) {
-            const fft_checked with = {y.first, x.first, {sums, x.outputs, y.outputs, x.outputs}, work.limits + first};
+            const fft_checked with = {
+                y.first, x.first, {sums, x.outputs, y.outputs, x.outputs}, work.limits + first, list};
             status = hip_queue(context, check_tiles_kernel,
                                dim3((unsigned)hip_grid(device, 0, looks, fft_threads),
                                     (unsigned)least<int64_t>(part.count, work.all() - first)),
-                               dim3(fft_threads), 0, c, of.tiles_from(of.tiles, number + first),
+                               dim3(fft_threads), fft_check_shared, c, of.tiles_from(of.tiles, number + first),
                                static_cast<const fft_limit *>(of.limits + number + first), with);
         }
     }
-    return status;
+    if (status != FL_OK)
+        return status;
+    const dim3 grid((unsigned)hip_grid(device, 0, 8 * (int64_t)device->multiprocessors, fft_threads));
+    return hip_queue(context, sum_listed_kernel, grid, dim3(fft_threads), 0, c, of.marks,
+                     static_cast<const fft_place *>(list));
 }
 
 /* Sets a convolution up, with its memory, of which the marks are taken first: after FL_E_MEMORY they are there, unless

@@ -19,6 +19,7 @@ struct fft_marked {
     int weak;                         /* not 0: the magnitude of a sum does not show that the sum is accurate */
     int bordering;                    /* not 0: such sums are at the image's border alone, with few terms inside */
     unsigned long long image, kernel; /* the largest norm of a tile, and the kernel's, as the bits of doubles */
+    unsigned listed;                  /* sums with few terms that are listed to be computed directly */
 };
 
 /* The marks of a call, as a kernel gets them. */
@@ -155,7 +156,7 @@ __global__ __launch_bounds__(256) void mark_all_kernel(matrix<T> out, fft_marks 
         for (int64_t x = (int64_t)blockIdx.x * 256 + threadIdx.x; x < out.columns; x += (int64_t)gridDim.x * 256)
             out.data[y * out.stride + x] = (T)NAN;
     if (blockIdx.x + blockIdx.y + threadIdx.x == 0)
-        *marks.found = {1, 1, 0, 1, 0, 0}; /* nobody has looked whether the kernel is finite */
+        *marks.found = {1, 1, 0, 1, 0, 0, 0}; /* nobody has looked whether the kernel is finite */
 }
 
 /* Sets marked outputs of a signal to 0 where it is zero under the kernel: of `width` outputs from number i0 on, which

@@ -12,7 +12,9 @@
 #ifndef FLYNN_HIP_FFT_CHECK_KERNELS_H
 #define FLYNN_HIP_FFT_CHECK_KERNELS_H
 
+#include "compact_kernels.h"
 #include "fft_kernels.h"
+#include "gpu/gpu_shuffle.h"
 
 /* The power of two by which numbers whose norm is noted are multiplied, so that it is below 1. */
 __device__ inline int exponent_below(const unsigned long long *norm)
@@ -67,37 +69,71 @@ struct fft_checked {
     int64_t row, column;     /* the first output of `sum` in the result */
     matrix<const float> sum; /* of magnitudes, as scaled */
     const fft_limit *limits; /* of sum, for each tile of the launch */
+    fft_place *list;         /* has room for the places of fft_listed sums with few terms */
 };
 
 constexpr int fft_check_chunk = 2 * fft_threads; /* outputs of a tile that a block looks at */
-constexpr int fft_few_terms = 2048;              /* that a thread adds up by itself */
+constexpr int fft_few_terms = 4096;              /* of a sum that a warp computes */
+#ifdef GPU_EMULATION
+constexpr unsigned fft_listed = 1u << 12; /* tests have more sums than the list has room for */
+#else
+constexpr unsigned fft_listed = 1u << 20;
+#endif
+/* A list of outputs, how long it is, and where it goes in fft_checked.list. */
+constexpr size_t fft_check_shared = (2 + fft_check_chunk) * sizeof(unsigned);
 
-/* The result's element [i, j] directly, from the terms that are inside the image; NaN if they are not few. All numbers
- * are finite. */
+/* The terms of the result's element [i, j] that are inside the image: of so many rows and columns from [row, column]
+ * of the image on, and from [down, right] of the turned kernel. */
+struct fft_terms {
+    int64_t row, column, down, right, rows, columns;
+
+    template <typename T>
+    __device__ fft_terms(const convolution<T> &c, int64_t i, int64_t j) : row(i + c.top), column(j + c.left)
+    {
+        down = row < 0 ? -row : 0;
+        right = column < 0 ? -column : 0;
+        rows = least(c.kernel.rows, c.image.rows - row) - down;
+        columns = least(c.kernel.columns, c.image.columns - column) - right;
+        row += down;
+        column += right;
+    }
+};
+
+/* The sum of the terms, of which there is at least one: the lanes of a warp add them up together, and lane 0 gets it.
+ */
 template <typename T>
-__device__ inline T sum_of_few(convolution<T> c, int64_t i, int64_t j)
+__device__ inline T sum_of(const block_place &p, const convolution<T> &c, const fft_terms &terms)
 {
-    gpu_in_vector(c.top, c.left, c.image.rows, c.image.columns, c.kernel.rows, c.kernel.columns);
-    gpu_in_vector(c.image.data, c.image.stride, c.kernel.data, c.kernel.stride);
-    const int64_t row = i + c.top, column = j + c.left;
-    const int64_t above = row < 0 ? -row : 0, below = least(c.kernel.rows, c.image.rows - row);
-    const int64_t before = column < 0 ? -column : 0, past = least(c.kernel.columns, c.image.columns - column);
-    if (has_most_terms(c, i, j) || (below - above) * (past - before) > fft_few_terms)
-        return (T)NAN;
+    const int columns = (int)terms.columns, all = (int)terms.rows * columns;
+    const int down = p.here / columns, across = p.here - down * columns; /* from a lane's term to its next one */
+    const int64_t rows = p.lane / columns;
+    int t = p.lane - (int)rows * columns;
+    const T *pixel = c.image.data + (terms.row + rows) * c.image.stride + terms.column + t;
+    const T *tap = c.kernel.data + (c.kernel.rows - 1 - terms.down - rows) * c.kernel.stride + c.kernel.columns - 1 -
+                   terms.right - t;
+    const int64_t on = down * c.image.stride + across, wrapped = c.image.stride - columns;
+    const int64_t back = down * c.kernel.stride + across, wrapped_back = c.kernel.stride - columns;
     T sum = 0;
-    for (int64_t s = above; s < below; s++) {
-        const T *const pixel = c.image.data + (row + s) * c.image.stride + column;
-        const T *const tap = c.kernel.data + (c.kernel.rows - 1 - s) * c.kernel.stride + c.kernel.columns - 1;
-        GPU_UNROLL_SOME
-        for (int64_t t = before; t < past; t++)
-            sum += pixel[t] * tap[-t];
+    GPU_UNROLL_SOME
+    for (int n = p.lane; n < all; n += p.here) {
+        sum += *pixel * *tap;
+        t += across;
+        const bool wraps = t >= columns;
+        t -= wraps ? columns : 0;
+        pixel += wraps ? on + wrapped : on;
+        tap -= wraps ? back + wrapped_back : back;
+    }
+    for (int distance = p.lanes / 2; distance > 0; distance /= 2) {
+        const T other = gpu_from_above(p.together, sum, distance);
+        if (p.lane + distance < p.here)
+            sum += other;
     }
     return sum;
 }
 
-/* Replaces each sum that is not known to be accurate: at the border, where it has few terms, by a direct one, else by
- * NaN, for hip_sum_marked. Of the tiles from number t.first on, each row of blocks takes one, with its limit; a block
- * takes chunks of its outputs. */
+/* Lists each sum that is not known to be accurate and has few terms, as at the border, for sum_listed_kernel; others it
+ * replaces by NaN, for hip_sum_marked. Of the tiles from number t.first on, each row of blocks takes one, with its
+ * limit; a block takes chunks of its outputs. */
 [[maybe_unused]] static __global__ __launch_bounds__(fft_threads) void check_tiles_kernel(convolution<double> c,
                                                                                           fft_tiles<double> t,
                                                                                           const fft_limit *limits,
@@ -115,22 +151,61 @@ __device__ inline T sum_of_few(convolution<T> c, int64_t i, int64_t j)
     if (!bordering)
         least_sum = std::ldexp(from, exponent_below(&t.marked->image) + exponent_below(&t.marked->kernel));
     const double error = bordering ? 0 : with.limits[blockIdx.y].error;
+    GPU_DYNAMIC_SHARED(bytes);
+    unsigned *const count = reinterpret_cast<unsigned *>(bytes), *const place = count + 1, *const list = count + 2;
+    /* Leaves output k of the tile to hip_sum_marked. */
+    const auto leave_out = [&](uint32_t k) {
+        c.out.data[(i0 + k / (uint32_t)columns) * c.out.stride + j0 + k % (uint32_t)columns] = (double)NAN;
+        t.marked->any = 1;
+    };
     for (int64_t first = (int64_t)blockIdx.x * fft_check_chunk; first < rows * columns;
          first += (int64_t)gridDim.x * fft_check_chunk) {
         const uint32_t end = (uint32_t)least<int64_t>(first + fft_check_chunk, rows * columns);
+        if (threadIdx.x == 0)
+            *count = 0;
+        __syncthreads();
         for (uint32_t k = (uint32_t)first + threadIdx.x; k < end; k += fft_threads) {
             const int64_t i = i0 + k / (uint32_t)columns, j = j0 + k % (uint32_t)columns;
-            double *const out = c.out.data + i * c.out.stride + j;
-            if (std::fabs(*out) >= from)
+            if (std::fabs(c.out.data[i * c.out.stride + j]) >= from)
                 continue;
             const float *const sum = with.sum.data + (i - with.row) * with.sum.stride + (j - with.column);
             if (!bordering && (double)*sum - error > least_sum)
                 continue;
-            const double direct = sum_of_few(gpu_first(c), i, j);
-            *out = direct;
-            if (std::isnan(direct))
-                t.marked->any = 1;
+            const fft_terms terms(gpu_first(c), i, j);
+            if (!has_most_terms(gpu_first(c), i, j) && terms.rows * terms.columns <= fft_few_terms)
+                list[atomicAdd(count, 1u)] = k;
+            else
+                leave_out(k);
         }
+        __syncthreads();
+        if (threadIdx.x == 0 && *count > 0)
+            *place = atomicAdd(&t.marked->listed, *count);
+        __syncthreads();
+        for (unsigned n = threadIdx.x; n < *count; n += fft_threads) {
+            const uint32_t k = list[n];
+            if (*place < fft_listed && n < fft_listed - *place)
+                with.list[*place + n] = {i0 + k / (uint32_t)columns, j0 + k % (uint32_t)columns};
+            else
+                leave_out(k);
+        }
+        __syncthreads();
+    }
+}
+
+/* Computes the listed sums directly, each by a warp. */
+[[maybe_unused]] static __global__
+__launch_bounds__(fft_threads) void sum_listed_kernel(convolution<double> c, fft_marks marks, const fft_place *list)
+{
+    if (!is_needed(marks.rank_one))
+        return;
+    const block_place p;
+    const unsigned count = least(gpu_same(marks.found->listed), fft_listed);
+    for (unsigned n = blockIdx.x * (unsigned)p.warps + (unsigned)p.warp; n < count;
+         n += gridDim.x * (unsigned)p.warps) {
+        const fft_place out = list[n];
+        const double sum = sum_of(p, gpu_first(c), fft_terms(gpu_first(c), out.row, out.column));
+        if (p.lane == 0)
+            c.out.data[out.row * c.out.stride + out.column] = sum;
     }
 }
 

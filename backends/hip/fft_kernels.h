@@ -107,7 +107,7 @@ __device__ inline fft_norms block_norms(const fft_norms *norms, int count, fft_n
 __device__ inline void clear_marks(fft_marked *marked, bool first)
 {
     if (first && blockIdx.x + blockIdx.y + blockIdx.z + threadIdx.x == 0)
-        *marked = {0, 0, 0, 1, 0, 0};
+        *marked = {0, 0, 0, 1, 0, 0, 0};
 }
 
 /* Each tile = the part of `from` that begins at its first output, moved by top and left; zeros outside. A block loads
@@ -258,6 +258,11 @@ __device__ inline void note_norms(fft_marked *marked, const fft_norms &tile, con
         note_most(&marked->kernel, norm_of(kernel));
     }
 }
+
+/* Where an output lies in the result. */
+struct fft_place {
+    int64_t row, column;
+};
 
 /* Returns whether the result's element [i, j] has more than half of the most terms inside the image that one has. */
 template <typename T>

@@ -195,11 +195,6 @@ __global__
     }
 }
 
-/* Where an output lies in the result. */
-struct fft_place {
-    int64_t row, column;
-};
-
 /* More outputs of a block than this are left to sum_marked_kernel, which looks whether they are 0. */
 constexpr unsigned fft_few = 16;
 

@@ -426,19 +426,20 @@ FL_API fl_status fl_convolve_shape(const int64_t *image, const int64_t *kernel, 
  *
  * image, kernel: 2-D, any dtype; if one has no elements, those of the result are empty sums, 0, as in SciPy. out: 2-D,
  * of fl_dtype_float_result's dtype and fl_convolve_shape's shape; it shares no memory with the inputs.
- * Variants: naive, tiled, separable; fft and, in f32, fft-wide, by FFTs of tiles; and reference, the
- * oracle, which is slow and which only `serial` has. `separable` needs a kernel (in mode valid: the smaller input)
- * of rank one up to rounding: each element within 32 units of rounding of the product of its factors (2 for each
- * element if it has fewer than 16), and not all elements zero. If not: FL_E_ARGUMENT, on a GPU from the next call that
- * waits. auto uses separable for such kernels, and fft-wide for large ones that are not; infinities and NaN are where
- * naive has them. auto of a GPU waits until the stream has tested the rank only where an FFT needs a library: for
- * kernels beyond 192x192. Error of every variant but fft: at most (elements of the kernel + 32) units of rounding of
- * the same sum over absolute values. fft may add 20 (log2 N + 2) u |s| |k| to that, with the u, and for the reasons, of
- * fl_convolve1d: |k| is the root of the sum of the kernel's squares, |s| the largest one of a tile of N elements of the
- * image, and N the product of max(512, 4 times the kernel's elements) of both dimensions. auto uses it with a tolerance
- * alone, which fft and fft-wide keep for all data: a tile of which those norms do not show it is summed directly, when
- * the largest magnitude of the others is known. Queued. FL_E_ARGUMENT, FL_E_WRONG_DEVICE, FL_E_UNKNOWN (variant),
- * FL_E_UNSUPPORTED, FL_E_UNAVAILABLE (the library of an FFT), FL_E_LIMIT, FL_E_MEMORY. */
+ * Variants: naive, tiled, separable; by FFTs of tiles fft, in f32 fft-wide, and on GPUs in f64 fft-checked; and
+ * reference, the oracle, which is slow and which only `serial` has. `separable` needs a kernel (in mode valid: the
+ * smaller input) of rank one up to rounding: each element within 32 units of rounding of the product of its factors (2
+ * for each element if it has fewer than 16), and not all elements zero. If not: FL_E_ARGUMENT, on a GPU from the next
+ * call that waits. auto uses separable for such kernels, and for large ones that are not fft-wide, on a GPU in f64
+ * fft-checked; infinities and NaN are where naive has them. auto of a GPU waits until the stream has tested the rank
+ * only where an FFT needs a library: for kernels beyond 192x192. Error of every variant but fft: at most (elements of
+ * the kernel + 32) units of rounding of the same sum over absolute values. fft may add 20 (log2 N + 2) u |s| |k| to
+ * that, with the u, and for the reasons, of fl_convolve1d: |k| is the root of the sum of the kernel's squares, |s| the
+ * largest one of a tile of N elements of the image, and N the product of max(512, 4 times the kernel's elements) of
+ * both dimensions. auto uses it with a tolerance alone, which fft and fft-wide keep for all data: a tile of which those
+ * norms do not show it is summed directly, when the largest magnitude of the others is known. Queued. FL_E_ARGUMENT,
+ * FL_E_WRONG_DEVICE, FL_E_UNKNOWN (variant), FL_E_UNSUPPORTED, FL_E_UNAVAILABLE (the library of an FFT), FL_E_LIMIT,
+ * FL_E_MEMORY. */
 FL_API fl_status fl_convolve(fl_device *device, const fl_array *image, const fl_array *kernel, fl_mode mode,
                              fl_array *out, const fl_run *run);
 /* A window of the result of mode full, which is not computed as a whole: out[i, j] is its element [i + origin[0],
@@ -458,15 +459,16 @@ FL_API fl_status fl_convolve1d_shape(int64_t signal, int64_t kernel, fl_mode mod
  * fl_dtype_float_result's dtype and fl_convolve1d_shape's length, no memory shared with the inputs. Variants: naive,
  * tiled; fft, by FFTs of blocks (on a GPU for kernels beyond 65536 elements by cuFFT or hipFFT; on a processor by
  * FFTW), whose error is relative to the largest sums and not to each: auto uses it with a tolerance alone, as
- * fl_convolve; in f32 fft-wide, fft in f64 with small sums computed directly, which auto uses for long kernels; and
- * reference, the oracle, which is slow and which only `serial` has. Error of the others: at most (elements of the
- * shorter input + 16) units of rounding of the same sum over absolute values. fft may add, with u a unit of rounding,
- * 20 (log2 N + 2) u |s| |k|, where N = max(65536, 16 times the elements of the shorter input) is the longest
- * transformed block or pair of blocks, |k| the root of the sum of the shorter input's squares, and |s| the largest one
- * of N successive elements of the longer input. (Higham, "Accuracy and Stability of Numerical Algorithms", 2nd ed.,
- * theorem 24.2: with good twiddle factors the error of an FFT of N elements is below 6.7 u log2 N times the root of the
- * sum of their squares. A convolution has three FFTs in sequence, a further step between complex and real transforms,
- * and a product that adds 6 u; docs/accuracy.md shows why the norms are these.) Queued. FL_E_ARGUMENT,
+ * fl_convolve; in f32 fft-wide, fft in f64 with small sums computed directly, which auto uses for long kernels; in f64
+ * on a GPU fft-checked, fft with the sums computed directly whose error may exceed that of direct ones, which auto uses
+ * for long kernels, too; and reference, the oracle, which is slow and which only `serial` has. Error of the others: at
+ * most (elements of the shorter input + 16) units of rounding of the same sum over absolute values. fft may add, with u
+ * a unit of rounding, 20 (log2 N + 2) u |s| |k|, where N = max(65536, 16 times the elements of the shorter input) is
+ * the longest transformed block or pair of blocks, |k| the root of the sum of the shorter input's squares, and |s| the
+ * largest one of N successive elements of the longer input. (Higham, "Accuracy and Stability of Numerical Algorithms",
+ * 2nd ed., theorem 24.2: with good twiddle factors the error of an FFT of N elements is below 6.7 u log2 N times the
+ * root of the sum of their squares. A convolution has three FFTs in sequence, a further step between complex and real
+ * transforms, and a product that adds 6 u; docs/accuracy.md shows why the norms are these.) Queued. FL_E_ARGUMENT,
  * FL_E_WRONG_DEVICE, FL_E_UNKNOWN (variant), FL_E_UNSUPPORTED, FL_E_UNAVAILABLE (the library of an FFT), FL_E_LIMIT,
  * FL_E_MEMORY. */
 FL_API fl_status fl_convolve1d(fl_device *device, const fl_array *signal, const fl_array *kernel, fl_mode mode,
@@ -877,9 +879,9 @@ FL_API fl_status fl_qr(fl_device *device, const fl_array *a, fl_array *qt, fl_ar
  * or jacobi: exact to rounding, never randomized; with a tolerance that single keeps, it is single where that is
  * faster. On serial, too: LAPACK takes 35 ms for 512 x 512 there, jacobi 8.7 s. But LAPACK uses vectors, so ask for
  * jacobi where serial is to be the baseline without them, as the command flynn does. Error: that of orthogonal
- * transformations, (32 + 8 sqrt(max(m, n))) units of rounding of the largest singular value; of single those units are
- * of f32, and one of the Frobenius norm is added (docs/accuracy.md). Waits. FL_E_ARGUMENT if an element is not finite;
- * other errors as fl_convolve1d. */
+ * transformations, (32 + 8 sqrt(max(m, n))) units of rounding of the largest singular value; single has such units
+ * of f32, and one unit of the Frobenius norm besides (docs/accuracy.md). Waits. FL_E_ARGUMENT if an element is not
+ * finite; other errors as fl_convolve1d. */
 FL_API fl_status fl_svd(fl_device *device, const fl_array *a, uint64_t seed, fl_array *u, fl_array *s, fl_array *vt,
                         const fl_run *run);
 
