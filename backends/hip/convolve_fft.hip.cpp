@@ -22,7 +22,8 @@ struct direct_sums {
 constexpr direct_sums for_image = {0.03, 4e8, 2e5}, for_signal = {0.043, 3.4e8, 2.2e5};
 
 /* The cost of fft-checked where all sums are checked, in that of fft. Beyond the share of 1/2 (hip_fft_share) sums with
- * more than half of the terms are left to tiles of direct sums, which pays from so many multiply-adds of `tiled` on. */
+ * more than half of the terms are left to tiles of direct sums, along the border of an image, which pays from so many
+ * multiply-adds of `tiled` on. */
 constexpr double checked_cost = 2.6, share_of_few = 0.5, least_beyond = 1e10;
 
 /* ----------------------------------------------------------------------------------------------------- plans ---- */
@@ -199,7 +200,7 @@ hip_fft_choice choose_for(const hip_device *device, const fl_convolve_args &args
     }
     const fft_cut k = hip_fft_cut_of(args, signal, true);
     const double share = k.edge[0] != 0 ? hip_fft_share(k, args) : (double)INFINITY;
-    const bool pays = share <= (sums_of(args) < least_beyond ? share_of_few : hip_fft_most_share);
+    const bool pays = share <= (!signal && sums_of(args) < least_beyond ? share_of_few : hip_fft_most_share);
     const weighed all[2] = {{&twice, FL_F64, cost, bound_of(c, FL_F64, fft_kind::plain, direct), false},
                             {&checked, FL_F64, pays ? checked_cost * k.cost() : (double)INFINITY,
                              bound_of(c, FL_F64, fft_kind::checked, direct), true}};

@@ -6,6 +6,7 @@
 #include "harness.h"
 
 #include <float.h>
+#include <malloc.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -104,10 +105,8 @@ static struct exact sum_of(const struct matrix *image, const struct matrix *kern
     for (int64_t p = 0; p < kernel->shape[0]; p++) {
         if (i - p < 0 || i - p >= image->shape[0])
             continue;
-        const double *const row = (const double *)image->data + (i - p) * image->shape[1], *const tap =
-                                                                                               (const double *)
-                                                                                                   kernel->data +
-                                                                                               p * kernel->shape[1];
+        const double *const row = (const double *)image->data + (i - p) * image->shape[1];
+        const double *const tap = (const double *)kernel->data + p * kernel->shape[1];
         for (int64_t q = 0; q < kernel->shape[1]; q++)
             if (j - q >= 0 && j - q < image->shape[1]) {
                 const long double term = (long double)row[j - q] * tap[q];
@@ -362,6 +361,7 @@ ON_EVERY_BACKEND(convolve_checked, needs_no_memory)
 {
     static const struct shapes shapes[] = {{{570, 200}, {64, 63}, 1}, {{1, 250000}, {1, 1000}, 1}};
     static const rlim_t limits[][2] = {{(rlim_t)1 << 20, (rlim_t)9 << 19}, {(rlim_t)1 << 20, (rlim_t)1 << 20}};
+    mallopt(M_MMAP_THRESHOLD, 1 << 17); /* so that no memory that was given back can be had again */
     for (size_t t = 0; t < 6; t++) {
         const struct shapes *const s = &shapes[t % 2];
         const fl_dtype dtype = t < 4 ? FL_F64 : FL_F32;
