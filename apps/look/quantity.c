@@ -193,14 +193,13 @@ void quantity_start(measured_device *d, fl_device *device, const common_options 
     must(fl_stream_create(device, &d->other));
     fl_array **const arrays[] = {&d->from, &d->to};
     for (int i = 0; i < 2; i++) {
-        void **host = &d->pinned[i];
         must(fl_array_create(device, FL_U8, 1, &d->bytes, arrays[i]));
         if (!info->host_memory)
-            must(fl_host_alloc(device, (size_t)d->bytes, host));
-        memset(info->host_memory ? fl_array_data(*arrays[i]) : *host, 1,
-               (size_t)d->bytes); /* untouched pages are all read from one page of zeros */
-        if (!info->host_memory)
-            must(fl_array_write(*arrays[i], *host, NULL));
+            must(fl_host_alloc(device, (size_t)d->bytes, &d->pinned[i]));
+        void *host = info->host_memory ? fl_array_data(*arrays[i]) : d->pinned[i];
+        memset(host, 1, (size_t)d->bytes); /* untouched pages are all read from one page of zeros */
+        if (d->pinned[i])
+            must(fl_array_write(*arrays[i], host, NULL));
     }
     must(fl_device_wait(device));
 }

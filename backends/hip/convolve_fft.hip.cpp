@@ -21,9 +21,9 @@ struct direct_sums {
 };
 constexpr direct_sums for_image = {0.03, 4e8, 2e5}, for_signal = {0.043, 3.4e8, 2.2e5};
 
-/* The cost of fft-checked where all sums are checked, in that of fft. Beyond the share of 1/2 (hip_fft_share) sums with
- * more than half of the terms are left to tiles of direct sums, along the border of an image, which pays from so many
- * multiply-adds of `tiled` on. */
+/* checked_cost: the cost of fft-checked where all sums are checked, divided by that of fft. Beyond the share
+ * share_of_few (hip_fft_share) tiles along the border of an image are summed directly, because sums with more than half
+ * of the terms fail the check there. That pays if `tiled` needs at least least_beyond multiply-adds for the image. */
 constexpr double checked_cost = 2.6, share_of_few = 0.5, least_beyond = 1e10;
 
 /* ----------------------------------------------------------------------------------------------------- plans ---- */

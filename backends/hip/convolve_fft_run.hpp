@@ -11,11 +11,13 @@
 /* A convolution of signals as one of images of one row. */
 fl_convolve_args hip_fft_image_of(const fl_convolve1d_args *line);
 
-/* At most so many units of rounding is a sum off, times the tile's norm and the kernel's (docs/accuracy.md). */
+/* Returns the largest error of a sum, in units of rounding times the tile's norm and the kernel's (docs/accuracy.md).
+ */
 double hip_fft_units(const fft_cut &c);
 
-/* The error of sums that are checked (fft_check_kernels.h), over the one that is allowed, for random numbers from -1 to
- * 1; auto takes fft-checked up to `hip_fft_most_share`, since beyond it most sums are computed directly as well. */
+/* Returns the largest error of sums that are checked (fft_check_kernels.h), divided by the allowed error, for random
+ * numbers from -1 to 1. auto takes fft-checked up to `hip_fft_most_share`, because beyond it most sums fail the check
+ * and are computed directly as well. */
 double hip_fft_share(const fft_cut &c, const fl_convolve_args &args);
 constexpr double hip_fft_most_share = 0.8;
 
@@ -26,7 +28,7 @@ fft_cut hip_fft_cut_of(const fl_convolve_args &args, bool signal, bool checked);
 /* The same, with no more tiles at once than a grid has blocks, one of which may be for the kernel. */
 fft_cut hip_fft_cut_for(const hip_device *device, const fl_convolve_args &args, bool signal, bool checked);
 
-/* A grid for so many elements of each tile at once. */
+/* Returns a grid of blocks for `elements` elements of each of the tiles that are transformed at once. */
 dim3 hip_fft_grid(const hip_device *device, const fft_cut &c, int64_t elements);
 
 /* The launch of our own transforms that loads the image and stores norms. */
@@ -39,7 +41,7 @@ template <bool signal, typename T, typename W>
 fl_status hip_fft_convolve(const fl_context *context, const fl_convolve_args &args, double tolerance,
                            const int *rank_one = nullptr);
 
-/* The same in f64, in which sums that the transforms may leave too inaccurate are summed directly: all are as accurate
+/* The same in f64. Sums that the transforms may leave too inaccurate are summed directly, so that all are as accurate
  * as those of `tiled`. */
 template <bool signal>
 fl_status hip_fft_convolve_checked(const fl_context *context, const fl_convolve_args &args,

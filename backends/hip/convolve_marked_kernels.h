@@ -15,7 +15,7 @@
 struct fft_marked {
     int any;    /* not 0: outputs are marked */
     int spoilt; /* not 0: the convolution's kernel is not finite, so that zeros under it do not give 0 */
-    /* Of sums that are to be checked (fft_check_kernels.h) alone: */
+    /* What follows is set only if sums are to be checked (fft_check_kernels.h). */
     int weak;                         /* not 0: the magnitude of a sum does not show that the sum is accurate */
     int bordering;                    /* not 0: such sums are at the image's border alone, with few terms inside */
     unsigned long long image, kernel; /* the largest norm of a tile, and the kernel's, as the bits of doubles */
@@ -39,7 +39,7 @@ struct fft_marks {
 
 /* Which elements of a part of an image are not 0: a bit for each, row by row, in words of 32. */
 struct nonzero_map {
-    int rows, words; /* each row has so many words */
+    int rows, words; /* words: those of a row */
 
     __host__ __device__ nonzero_map(int64_t rows, int64_t columns) : rows((int)rows), words((int)((columns + 31) / 32))
     {

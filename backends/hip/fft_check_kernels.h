@@ -55,8 +55,8 @@ __launch_bounds__(fft_threads) void store_magnitudes_kernel(matrix<const double>
     }
 }
 
-/* Returns has_most_terms of all of the result's elements in so many rows and columns from [i, j] on: those in the
- * corners have the fewest terms. */
+/* Returns whether has_most_terms holds for all elements of the result from [i, j] to [i + rows - 1, j + columns - 1].
+ * It looks at the corners alone, because their elements have the fewest terms. */
 template <typename T>
 __device__ inline bool have_most_terms(const convolution<T> &c, int64_t i, int64_t j, int64_t rows, int64_t columns)
 {
@@ -67,13 +67,13 @@ __device__ inline bool have_most_terms(const convolution<T> &c, int64_t i, int64
 /* Tiles whose sums are checked, with the sums of their magnitudes. */
 struct fft_checked {
     int64_t row, column;     /* the first output of `sum` in the result */
-    matrix<const float> sum; /* of magnitudes, as scaled */
-    const fft_limit *limits; /* of sum, for each tile of the launch */
+    matrix<const float> sum; /* the sums of scaled magnitudes */
+    const fft_limit *limits; /* of `sum`: one for each tile of the launch */
     fft_place *list;         /* has room for the places of fft_listed sums with few terms */
 };
 
 constexpr int fft_check_chunk = 2 * fft_threads; /* outputs of a tile that a block looks at */
-constexpr int fft_few_terms = 4096;              /* of a sum that a warp computes */
+constexpr int fft_few_terms = 4096;              /* a warp computes sums with no more terms */
 #ifdef GPU_EMULATION
 constexpr unsigned fft_listed = 1u << 12; /* tests have more sums than the list has room for */
 #else
@@ -82,8 +82,8 @@ constexpr unsigned fft_listed = 1u << 20;
 /* A list of outputs, how long it is, and where it goes in fft_checked.list. */
 constexpr size_t fft_check_shared = (2 + fft_check_chunk) * sizeof(unsigned);
 
-/* The terms of the result's element [i, j] that are inside the image: of so many rows and columns from [row, column]
- * of the image on, and from [down, right] of the turned kernel. */
+/* The terms of the result's element [i, j] that are inside the image: the products of `rows` by `columns` elements of
+ * the image, from [row, column] on, and of the turned kernel, from [down, right] on. */
 struct fft_terms {
     int64_t row, column, down, right, rows, columns;
 
@@ -111,8 +111,8 @@ __device__ inline T sum_of(const block_place &p, const convolution<T> &c, const 
     const T *pixel = c.image.data + (terms.row + rows) * c.image.stride + terms.column + t;
     const T *tap = c.kernel.data + (c.kernel.rows - 1 - terms.down - rows) * c.kernel.stride + c.kernel.columns - 1 -
                    terms.right - t;
-    const int64_t on = down * c.image.stride + across, wrapped = c.image.stride - columns;
-    const int64_t back = down * c.kernel.stride + across, wrapped_back = c.kernel.stride - columns;
+    const int64_t pixel_step = down * c.image.stride + across, pixel_wrap = c.image.stride - columns;
+    const int64_t tap_step = down * c.kernel.stride + across, tap_wrap = c.kernel.stride - columns;
     T sum = 0;
     GPU_UNROLL_SOME
     for (int n = p.lane; n < all; n += p.here) {
@@ -120,8 +120,8 @@ __device__ inline T sum_of(const block_place &p, const convolution<T> &c, const 
         t += across;
         const bool wraps = t >= columns;
         t -= wraps ? columns : 0;
-        pixel += wraps ? on + wrapped : on;
-        tap -= wraps ? back + wrapped_back : back;
+        pixel += wraps ? pixel_step + pixel_wrap : pixel_step;
+        tap -= wraps ? tap_step + tap_wrap : tap_step;
     }
     for (int distance = p.lanes / 2; distance > 0; distance /= 2) {
         const T other = gpu_from_above(p.together, sum, distance);
@@ -147,7 +147,8 @@ __device__ inline T sum_of(const block_place &p, const convolution<T> &c, const 
     const double from = limits[blockIdx.y].from;
     if (!(from > 0) || (bordering && have_most_terms(c, i0, j0, rows, columns))) /* not above 0: all are 0, or marked */
         return;
-    double least_sum = (double)INFINITY; /* of a sum - error, which is not above 0 where this became 0 */
+    /* A sum of magnitudes less its error must be above this. If this underflows to 0, a difference of 0 is not. */
+    double least_sum = (double)INFINITY;
     if (!bordering)
         least_sum = std::ldexp(from, exponent_below(&t.marked->image) + exponent_below(&t.marked->kernel));
     const double error = bordering ? 0 : with.limits[blockIdx.y].error;

@@ -879,9 +879,9 @@ FL_API fl_status fl_qr(fl_device *device, const fl_array *a, fl_array *qt, fl_ar
  * or jacobi: exact to rounding, never randomized; with a tolerance that single keeps, it is single where that is
  * faster. On serial, too: LAPACK takes 35 ms for 512 x 512 there, jacobi 8.7 s. But LAPACK uses vectors, so ask for
  * jacobi where serial is to be the baseline without them, as the command flynn does. Error: that of orthogonal
- * transformations, (32 + 8 sqrt(max(m, n))) units of rounding of the largest singular value; single has such units
- * of f32, and one unit of the Frobenius norm besides (docs/accuracy.md). Waits. FL_E_ARGUMENT if an element is not
- * finite; other errors as fl_convolve1d. */
+ * transformations, (32 + 8 sqrt(max(m, n))) units of rounding of the largest singular value; for single the units
+ * are those of f32, and one unit of the Frobenius norm is added (docs/accuracy.md). Waits. FL_E_ARGUMENT if an element
+ * is not finite; other errors as fl_convolve1d. */
 FL_API fl_status fl_svd(fl_device *device, const fl_array *a, uint64_t seed, fl_array *u, fl_array *s, fl_array *vt,
                         const fl_run *run);
 

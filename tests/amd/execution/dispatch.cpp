@@ -251,8 +251,8 @@ class workgroup_runner
     }
 
   private:
-    /* Lets all wavefronts run that have not ended: at the start, and when all of them have come to the barrier, which
-     * does not wait for those that ended (4.3, S_BARRIER). Returns false if all have ended. */
+    /* Lets all wavefronts run that have not ended: at the start, and when all of them have come to the barrier. A
+     * barrier does not wait for wavefronts that ended (4.3, S_BARRIER). Returns false if all have ended. */
     bool continue_all()
     {
         for (wavefront &w : waves)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * test_convolve_checked.c - fft-checked of convolve and convolve1d: every sum is within the bound of direct sums, and
- * those that a transform computes accurately are the transform's.
+ * a sum that the transform computes accurately is kept.
  */
 #include "harness.h"
 
@@ -13,7 +13,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-/* What the image, or signal, and the kernel are made of. */
+/* The numbers in the image, or signal, and in the kernel. */
 enum content {
     SIGNED,
     POSITIVE,
