@@ -48,6 +48,9 @@ function(_flynn_cpu_table plugin isa bits)
     file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_FUNCTION_LIST_DIR}/*.c)
     list(REMOVE_ITEM sources ${any} ${CMAKE_CURRENT_FUNCTION_LIST_DIR}/host_svd.c # for GPUs
         ${CMAKE_CURRENT_FUNCTION_LIST_DIR}/team.c)
+    if(arg_LOOPS_OF)
+        list(REMOVE_ITEM sources ${CMAKE_CURRENT_FUNCTION_LIST_DIR}/reduce_loops.c)
+    endif()
     add_library(${plugin}-${isa} OBJECT ${sources})
     set(user_flags ${arg_ISA_FLAGS} ${ARGN}) # of a user's function
     list(JOIN user_flags "\", \"" user_flags)
@@ -62,14 +65,15 @@ function(_flynn_cpu_table plugin isa bits)
     target_link_libraries(${plugin}-${isa} PRIVATE flynn_headers flynn_warnings)
 endfunction()
 
-# flynn_add_cpu_plugin(<name> CLASS <class> SCORE <score> [LEVELS] [FLAGS <flag>...] [ISA_FLAGS <flag>...])
+# flynn_add_cpu_plugin(<name> CLASS <class> SCORE <score> [LEVELS] [LOOPS_OF <plugin>] [FLAGS <flag>...] [ISA_FLAGS <flag>...])
 #   CLASS, SCORE: as for flynn_describe_plugin
 #   FLAGS: for all files;  ISA_FLAGS: for the operations, and for functions of the user's
 #   LEVELS: builds the operations for x86-64-v2, v3 and v4, or on Arm for NEON and SVE, from which `open` chooses.
 #           Without LEVELS, or if the compiler cannot, builds them for the baseline
+#   LOOPS_OF: a plugin with the same ISA_FLAGS, whose reduce_loops.c is taken: it has no threads, and takes long to compile
 function(flynn_add_cpu_plugin name)
     find_package(Threads REQUIRED)
-    cmake_parse_arguments(PARSE_ARGV 1 arg LEVELS "CLASS;SCORE" "FLAGS;ISA_FLAGS")
+    cmake_parse_arguments(PARSE_ARGV 1 arg LEVELS "CLASS;SCORE;LOOPS_OF" "FLAGS;ISA_FLAGS")
     # Files for any instruction set: they run before one is chosen, or call libraries. The others are operations.
     set(any device.c blas.c lapack.c fftw.c highway.c primesieve.c compile.c)
     list(TRANSFORM any PREPEND ${CMAKE_CURRENT_FUNCTION_LIST_DIR}/)
@@ -112,6 +116,11 @@ function(flynn_add_cpu_plugin name)
     list(JOIN flags " " flags_text)
     set(objects ${isas})
     list(TRANSFORM objects REPLACE "(.+)" "$<TARGET_OBJECTS:${name}-\\1>")
+    if(arg_LOOPS_OF)
+        foreach(isa IN LISTS isas)
+            list(APPEND objects $<FILTER:$<TARGET_OBJECTS:${arg_LOOPS_OF}-${isa}>,INCLUDE,/reduce_loops[.]c>)
+        endforeach()
+    endif()
     flynn_add_plugin(${name} ${any} ${CMAKE_CURRENT_FUNCTION_LIST_DIR}/../shared/library.c
         ${CMAKE_CURRENT_FUNCTION_LIST_DIR}/../shared/compiler.c
         ${CMAKE_CURRENT_FUNCTION_LIST_DIR}/../shared/process.c

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * reduce.c - sums, extremes and their places. The loops are in reduce_sums_typed.h and reduce_extremes_typed.h.
+ * reduce.c - sums, extremes and their places: how an input is divided among threads. The loops are in reduce_loops.c.
  *
  * The input is (outer, length, inner), and its elements follow each other. A slice (length, inner) of `pairwise` is
  * reduced in one of two ways:
@@ -13,180 +13,23 @@
  * point summation", 1993): of n elements, none is rounded more often than log2 n + 25 times, or 31 times of FEW. The
  * order depends on the shape alone: the bits are the same with any number of threads.
  */
-#include "operation.h"
 #include "openmp.h"
+#include "reduce_loops.h"
 
 #include <string.h>
 
-#define ALWAYS_INLINE static inline __attribute__((always_inline))
-/* A function that is compiled once, not copied into each caller: one call works on a block of elements or more. */
-#define KERNEL static __attribute__((noinline, noclone))
-
 enum {
-    COLUMNS = 512,
     FEW_COLUMNS = 64, /* where places of columns are put together, which has no vectors */
-    BLOCK_ROWS = 64,
-    GROUP_ROWS = 8,   /* of a block, which are read side by side */
-    RUN_ROWS = 128,   /* of a block of elements that follow each other: rows of a cache line */
-    AHEAD = 1024,     /* bytes, at which the cache is asked for elements; sums are slower with it */
-    FEW = 32,         /* elements of a slice that is too short for lanes */
-    SOUGHT = 32,      /* elements in which an extreme is looked for at a time */
     PART = 1 << 16,   /* elements, at least, of a part of a slice */
     MOST_TASKS = 1024 /* that slices are divided into */
 };
-
-/* Results of up to COLUMNS columns: values, of the type that an engine knows, and the places of extremes. */
-typedef struct columns_state {
-    _Alignas(CPU_LINE) char value[COLUMNS * sizeof(int64_t)];
-    int64_t at[COLUMNS];
-} columns_state;
-
-/* A reduction of elements of one type. `stride` is from one row to the next; y may be NULL. */
-typedef struct engine {
-    /* The result of each column; a place is the row's number. */
-    void (*rows)(const void *x, const void *y, int64_t stride, int64_t rows, int columns, columns_state *s);
-    /* Puts the columns of `other` from the from-th on together with the first ones of s, which may be the same. */
-    void (*join)(columns_state *s, const columns_state *other, int from, int columns);
-    void (*store)(const columns_state *s, int columns, void *out, int64_t at);
-    /* One column, element after element. */
-    void (*naive)(const void *x, const void *y, int64_t stride, int64_t length, columns_state *s);
-    /* The results of slices of which each is `length` elements that follow each other. */
-    void (*slices)(const void *x, const void *y, int64_t length, int64_t count, void *out);
-    bool has_places;
-} engine;
-
-/* FOLD(half) puts `half` results together with the next ones, until of LANES one is left; loops of a constant length
- * have no branches. */
-#define IN_HALVES(FOLD) \
-    if (LANES > 32) \
-        FOLD(32) \
-    if (LANES > 16) \
-        FOLD(16) \
-    if (LANES > 8) \
-        FOLD(8) \
-    FOLD(4) \
-    FOLD(2) \
-    FOLD(1)
-
-/* How many of `count`, more than a block, are in the first half: whole blocks. */
-static inline int64_t first_half(int64_t count, int64_t block)
-{
-    return (count / 2 + block - 1) / block * block;
-}
-
-static void CPU_NAME(store_place)(const columns_state *s, int columns, void *out, int64_t at)
-{
-    memcpy((int64_t *)out + at, s->at, (size_t)columns * sizeof *s->at);
-}
-
-#define T float
-#define R float
-#define W float
-#define FN(name) CPU_TYPED(name, f32_f32)
-#include "reduce_sums_typed.h"
-#define T float
-#define R double
-#define W double
-#define FN(name) CPU_TYPED(name, f32_f64)
-#include "reduce_sums_typed.h"
-#define T double
-#define R double
-#define W double
-#define FN(name) CPU_TYPED(name, f64_f64)
-#include "reduce_sums_typed.h"
-#define T uint8_t
-#define R uint64_t
-#define W uint32_t
-#define FN(name) CPU_TYPED(name, u8_i64)
-#include "reduce_sums_typed.h"
-#define T uint8_t
-#define R double
-#define W uint32_t
-#define FN(name) CPU_TYPED(name, u8_f64)
-#include "reduce_sums_typed.h"
-#define T int32_t
-#define R uint64_t
-#define W uint64_t
-#define FN(name) CPU_TYPED(name, i32_i64)
-#include "reduce_sums_typed.h"
-#define T int32_t
-#define R double
-#define W double
-#define FN(name) CPU_TYPED(name, i32_f64)
-#include "reduce_sums_typed.h"
-#define T int64_t
-#define R uint64_t
-#define W uint64_t
-#define FN(name) CPU_TYPED(name, i64_i64)
-#include "reduce_sums_typed.h"
-#define T int64_t
-#define R double
-#define W double
-#define FN(name) CPU_TYPED(name, i64_f64)
-#include "reduce_sums_typed.h"
-
-#define IS_NAN(value) ((void)(value), false)
-#define ARE_NAN(a, b) false
-#define T uint8_t
-#define I int8_t
-#define FN(name) CPU_TYPED(name, u8)
-#include "reduce_extremes_typed.h"
-#define T int32_t
-#define I int32_t
-#define FN(name) CPU_TYPED(name, i32)
-#include "reduce_extremes_typed.h"
-#define T int64_t
-#define I int64_t
-#define FN(name) CPU_TYPED(name, i64)
-#include "reduce_extremes_typed.h"
-#undef IS_NAN
-#undef ARE_NAN
-#define IS_NAN(value) ((value) != (value))
-#define ARE_NAN(a, b) __builtin_isunordered(a, b)
-#define T float
-#define I int32_t
-#define FN(name) CPU_TYPED(name, f32)
-#include "reduce_extremes_typed.h"
-#define T double
-#define I int64_t
-#define FN(name) CPU_TYPED(name, f64)
-#include "reduce_extremes_typed.h"
-#undef IS_NAN
-#undef ARE_NAN
-
-static const engine *CPU_NAME(sums_of)(fl_dtype in, fl_dtype out)
-{
-    switch (in) {
-    case FL_U8: return out == FL_F64 ? &CPU_TYPED(sums, u8_f64) : &CPU_TYPED(sums, u8_i64);
-    case FL_I32: return out == FL_F64 ? &CPU_TYPED(sums, i32_f64) : &CPU_TYPED(sums, i32_i64);
-    case FL_I64: return out == FL_F64 ? &CPU_TYPED(sums, i64_f64) : &CPU_TYPED(sums, i64_i64);
-    case FL_F32: return out == FL_F64 ? &CPU_TYPED(sums, f32_f64) : &CPU_TYPED(sums, f32_f32);
-    default: return &CPU_TYPED(sums, f64_f64);
-    }
-}
-
-#define OF_REDUCTION(type) \
-    { \
-        &CPU_TYPED(min, type), &CPU_TYPED(max, type), &CPU_TYPED(argmin, type), &CPU_TYPED(argmax, type) \
-    }
-
-static const engine *CPU_NAME(engine_of)(const fl_reduce_args *args)
-{
-    static const engine *const extremes[FL_DTYPE_COUNT][4] = {
-        [FL_U8] = OF_REDUCTION(u8),   [FL_I32] = OF_REDUCTION(i32), [FL_I64] = OF_REDUCTION(i64),
-        [FL_F32] = OF_REDUCTION(f32), [FL_F64] = OF_REDUCTION(f64),
-    };
-
-    return args->reduction == FL_SUM ? CPU_NAME(sums_of)(args->x.dtype, args->out.dtype)
-                                     : extremes[args->x.dtype][args->reduction - FL_MINIMUM];
-}
 
 /* --------------------------------------------------------------------------------------------- the input ---- */
 
 /* How the input is divided. A task has some columns of a slice, and a part of its rows. */
 typedef struct division {
     const fl_reduce_args *args;
-    const engine *by;
+    const reduce_engine *by;
     int64_t size;                 /* bytes of an element */
     int64_t outer, length, inner; /* of the input */
     int64_t fold, rows, width;    /* of a slice, as it is seen: whole rows of width = fold * inner columns */
@@ -198,7 +41,7 @@ static division CPU_NAME(divide)(const fl_reduce_args *args)
 {
     const fl_buffer *x = &args->x;
     division d = {.args = args,
-                  .by = CPU_NAME(engine_of)(args),
+                  .by = CPU_NAME(reduce_engine_of)(args),
                   .size = dtype_size(x->dtype),
                   .outer = x->shape[0],
                   .length = x->shape[1],

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * reduce_extremes_typed.h - the least or the largest of each column, and its place, for reduce.c. Included once for
- * each type, with
+ * reduce_extremes_typed.h - the least or the largest of each column, and its place, for reduce_loops.c. Included once
+ * for each type, with
  *     T             the type
  *     I             a signed integer as wide as T, so that vectors of both have as many lanes
  *     IS_NAN(value) whether it is one
@@ -378,10 +378,10 @@ ALWAYS_INLINE void FN(naive_of)(const T *x, int64_t stride, int64_t length, bool
                 FN(name##_run)(slice, length, place); \
         } \
     } \
-    static const engine FN(name) = {FN(name##_rows),  FN(name##_choose), FN(store_value), \
-                                    FN(name##_naive), FN(name##_slices), false}; \
-    static const engine FN(arg##name) = {FN(arg##name##_rows), FN(arg##name##_choose), CPU_NAME(store_place), \
-                                         FN(name##_naive),     FN(arg##name##_slices), true};
+    static const reduce_engine FN(name) = {FN(name##_rows),  FN(name##_choose), FN(store_value), \
+                                           FN(name##_naive), FN(name##_slices), false}; \
+    static const reduce_engine FN(arg##name) = {FN(arg##name##_rows), FN(arg##name##_choose), CPU_NAME(store_place), \
+                                                FN(name##_naive),     FN(arg##name##_slices), true};
 DIRECTION(min, false)
 DIRECTION(max, true)
 #undef DIRECTION

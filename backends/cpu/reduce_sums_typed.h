@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * reduce_sums_typed.h - sums of elements, or of products, for reduce.c. Included once for each pair of types, with
+ * reduce_sums_typed.h - sums of elements, or of products, for reduce_loops.c. Included once for each pair of types,
+ * with
  *     T        the type of an element
  *     R        the type of a sum; of integers an unsigned one, which wraps
  *     W        a type that holds the sum of RUN products exactly, or is R
@@ -161,7 +162,7 @@ static void FN(slices)(const void *elements, const void *others, int64_t length,
 #undef VALUE
 #undef PRODUCT
 
-static const engine FN(sums) = {FN(sum), FN(add), FN(store), FN(naive), FN(slices), false};
+static const reduce_engine FN(sums) = {FN(sum), FN(add), FN(store), FN(naive), FN(slices), false};
 
 #undef T
 #undef R
