@@ -279,7 +279,6 @@ const exercise_kind kernel_exercise = {
     .made = "the random vectors",
     .size = 10000000,
     .laws = {10000000, 1, NULL},
-    .not_everywhere = true,
     .steps = {NULL, plan, call, kernel_expect, check, release},
     .hand_over = kernel_hand_over,
     .settle = settle,

@@ -144,7 +144,6 @@ const exercise_kind map_exercise = {
     .size = 10000000,
     .laws = {10000000, 1, NULL},
     .taxonomy_size = 1 << 20,
-    .not_everywhere = true,
     .distributed = PARTED_RESULT, /* map_take says which inputs are shared */
     .steps = {NULL, plan, call, expect, check, release},
     .settle = settle,

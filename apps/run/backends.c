@@ -184,7 +184,8 @@ static fl_device *best_with(const char *operation, bool emulation)
     return NULL;
 }
 
-void backends_settle(backend_list *list, const char *operation)
+/* Where `auto` chose a backend without the operation, takes the best one that has it, with a remark. */
+static void settle_auto(backend_list *list, const char *operation)
 {
     for (int i = 0; i < list->count; i++) {
         open_backend *b = &list->open[i];
@@ -210,7 +211,7 @@ void backends_keep(backend_list *list, const common_options *options, const char
 {
     int kept = 0;
 
-    backends_settle(list, operation);
+    settle_auto(list, operation);
     for (int i = 0; i < list->count; i++) {
         open_backend *b = &list->open[i];
         const bool offers = backend_offers(b->device, operation, NULL);

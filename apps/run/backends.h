@@ -45,11 +45,9 @@ void backends_prefer_faster(backend_list *list);
 
 /* Returns whether the device has the operation, in this variant (NULL: any). */
 bool backend_offers(const fl_device *device, const char *operation, const char *variant);
-/* Where `auto` chose a backend without the operation, takes the best one that has it, with a remark: an emulation only
- * if no other has it, which is so of `kernel` where no GPU can run. */
-void backends_settle(backend_list *list, const char *operation);
-/* As backends_settle, and removes from the list of `all` the backends that do not have the operation. Ends the command
- * with exit code 3 if the user named such a backend, or if no backend is left. */
+/* Keeps the backends that have the operation. Where `auto` chose one without it, takes the best one that has it, with a
+ * remark: an emulation only if no other has it, which is so of `kernel` where no GPU can run. Of `all` the others are
+ * listed in `skipped`. Ends the command with exit code 3 if the user named such a backend, or if none is left. */
 void backends_keep(backend_list *list, const common_options *options, const char *operation);
 /* Closes them, and writes the trace. */
 void backends_close(backend_list *list);

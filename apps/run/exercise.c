@@ -352,8 +352,7 @@ int exercise_main(const exercise_kind *kind, int argc, char **argv)
     refuse(&e);
     check_outputs(&e);
     backends = backends_open_untested(&e.common); /* before any work: one that cannot run ends the command */
-    if (kind->not_everywhere)
-        backends_keep(&backends, &e.common, kind->name);
+    backends_keep(&backends, &e.common, kind->name);
     e.backends = &backends;
     prepare(&e, false);
     for (int i = 0; i < e.input_count; i++)

@@ -172,7 +172,6 @@ struct exercise_kind {
     bool scalar_library; /* its variant `library` on one core is scalar code: no library that chooses vectors itself */
     const char *calls_library; /* a variant besides `library` that calls such a library where it is; NULL: none */
     bool of_input;             /* the library's variants are for a dtype of the first input, not of the first output */
-    bool not_everywhere;       /* some backends do not have the operation `name`: they are left out */
     bool only_alone;           /* not among the exercises of compare, sweep and laws */
 
     bool own_output;   /* -o is not the first output of the operation */

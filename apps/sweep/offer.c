@@ -31,8 +31,7 @@ json_t *offer_document(const void *more)
 {
     const offer_question *q = more;
     backend_list backends = backends_open(q->common);
-    if (q->kind->not_everywhere)
-        backends_settle(&backends, q->kind->name);
+    backends_keep(&backends, q->common, q->kind->name);
     json_t *document = results_document(&backends, json_new_list()), *offers = json_new_list();
 
     for (int i = 0; i < backends.count; i++)

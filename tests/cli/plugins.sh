@@ -49,6 +49,17 @@ check "the remark" grep -q 'does not have map' "$work/err"
 refused "a backend that is named" 3 'lean does not have map' map 'x + 1' --size=20 --backend=lean
 ok "sweep does the same" sweep map --size=20 --json --repeat=1 --warmup=0
 check "on another one" json "$work/out" 'd["results"] and "lean" not in {r["backend"] for r in d["results"]}'
+# So it is of any exercise; of all backends it is left out.
+ok "sort is another one's, too" sort --size=20 --json --repeat=1
+check "of those that have it" json "$work/out" 'd["results"][0]["backend"] != "lean"'
+refused "for sort" 3 'lean does not have sort' sort --size=20 --backend=lean
+refused "in a sweep" 3 'lean does not have sort' sweep sort --size=20 --backend=lean
+for command in sort "sweep sort --warmup=0" "compare sort"; do
+    read -ra words <<<"$command"
+    ok "$command on all backends" "${words[@]}" --size=20 --json --repeat=1 --backend=all
+    check "where lean is left out" json "$work/out" '"serial" in {r["backend"] for r in d["results"]} and
+        [s["reason"] for s in d["skipped"] if s["backend"] == "lean"] == ["it does not have this exercise"]'
+done
 unset FLYNN_PLUGIN_PATH
 export FLYNN_BACKEND=serial
 
