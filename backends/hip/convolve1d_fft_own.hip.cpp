@@ -109,6 +109,13 @@ fft_cut hip_fft_signal_cut(const fl_convolve_args &args, int64_t most)
     return best;
 }
 
+/* Between columns and rows each number is turned, by a product of four roots. */
+double hip_fft_signal_units(const fft_cut &cut)
+{
+    const block_shape block = shape_of(cut.edge[1]);
+    return 3 * (hip_fft_line_units(block.rows) + hip_fft_line_units(block.columns) + 4 * 4) + 3;
+}
+
 fft_own_launch hip_fft_signal_columns(const fft_cut &cut, bool wide)
 {
     const block_shape block = shape_of(cut.edge[1]);

@@ -14,6 +14,9 @@ constexpr int hip_fft_signal_taps = 65536; /* most of a kernel: more would leave
 /* The pairs for our own transforms, of at most `most` elements; edge 0: the kernel has too many taps. */
 fft_cut hip_fft_signal_cut(const fl_convolve_args &args, int64_t most = INT64_MAX);
 
+/* As hip_fft_own_units. */
+double hip_fft_signal_units(const fft_cut &cut);
+
 /* Blocks of the kernel that transforms a pair's columns, and their shared memory. */
 fft_own_launch hip_fft_signal_columns(const fft_cut &cut, bool wide);
 

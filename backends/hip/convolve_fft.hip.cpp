@@ -21,10 +21,24 @@ struct direct_sums {
 };
 constexpr direct_sums for_image = {0.03, 4e8, 2e5}, for_signal = {0.043, 3.4e8, 2.2e5};
 
-/* checked_cost: the cost of fft-checked where all sums are checked, divided by that of fft. Beyond the share
- * share_of_few (hip_fft_share) tiles along the border of an image are summed directly, because sums with more than half
- * of the terms fail the check there. That pays if `tiled` needs at least least_beyond multiply-adds for the image. */
-constexpr double checked_cost = 2.6, share_of_few = 0.5, least_beyond = 1e10;
+/* checked_cost: the cost of fft-checked where all sums are checked, divided by that of fft. Images for which `tiled`
+ * does fewer than `least_large` multiply-adds gain by it up to share_of_small alone (hip_fft_share). */
+constexpr double checked_cost = 2.6, share_of_small = 0.66, least_large = 5e9;
+
+fl_buffer row_of(fl_buffer line)
+{
+    line.ndim = 2;
+    line.shape[1] = line.shape[0];
+    line.stride[0] = line.shape[0];
+    line.stride[1] = line.shape[0] = 1;
+    return line;
+}
+
+/* A convolution of signals as one of images of one row. */
+fl_convolve_args image_of(const fl_convolve1d_args *line)
+{
+    return {row_of(line->signal), row_of(line->kernel), row_of(line->out), {0, line->origin}};
+}
 
 /* ----------------------------------------------------------------------------------------------------- plans ---- */
 
@@ -73,8 +87,7 @@ void plan_image(void *device, const void *args, fl_launch *launch)
 template <typename W, bool checked = false>
 void plan_signal(void *device, const void *args, fl_launch *launch)
 {
-    plan_tiles(device, hip_fft_image_of(static_cast<const fl_convolve1d_args *>(args)), true, checked, sizeof(W),
-               launch);
+    plan_tiles(device, image_of(static_cast<const fl_convolve1d_args *>(args)), true, checked, sizeof(W), launch);
 }
 
 /* ------------------------------------------------------------------------------------------------------ runs ---- */
@@ -96,7 +109,7 @@ fl_status run_image_unless(const fl_context *context, const fl_convolve_args *ar
 template <typename T, typename W>
 fl_status run_signal(const fl_context *context, const void *args, const fl_launch *launch)
 {
-    return hip_fft_convolve<true, T, W>(context, hip_fft_image_of(static_cast<const fl_convolve1d_args *>(args)),
+    return hip_fft_convolve<true, T, W>(context, image_of(static_cast<const fl_convolve1d_args *>(args)),
                                         launch->tolerance);
 }
 
@@ -114,7 +127,7 @@ fl_status run_image_checked_unless(const fl_context *context, const fl_convolve_
 
 fl_status run_signal_checked(const fl_context *context, const void *args, const fl_launch *)
 {
-    return hip_fft_convolve_checked<true>(context, hip_fft_image_of(static_cast<const fl_convolve1d_args *>(args)));
+    return hip_fft_convolve_checked<true>(context, image_of(static_cast<const fl_convolve1d_args *>(args)));
 }
 
 /* ------------------------------------------------------------------------------------------------------ rows ---- */
@@ -199,8 +212,8 @@ hip_fft_choice choose_for(const hip_device *device, const fl_convolve_args &args
         return choose(args, signal ? for_signal : for_image, all, c.own, direct, tolerance);
     }
     const fft_cut k = hip_fft_cut_of(args, signal, true);
-    const double share = k.edge[0] != 0 ? hip_fft_share(k, args) : (double)INFINITY;
-    const bool pays = share <= (!signal && sums_of(args) < least_beyond ? share_of_few : hip_fft_most_share);
+    const double share = k.edge[0] != 0 ? hip_fft_share(k, args, signal) : (double)INFINITY;
+    const bool pays = share <= (!signal && sums_of(args) < least_large ? share_of_small : hip_fft_most_share);
     const weighed all[2] = {{&twice, FL_F64, cost, bound_of(c, FL_F64, fft_kind::plain, direct), false},
                             {&checked, FL_F64, pays ? checked_cost * k.cost() : (double)INFINITY,
                              bound_of(c, FL_F64, fft_kind::checked, direct), true}};
@@ -213,9 +226,8 @@ double bound(void *self, const void *args)
 {
     const fl_host *host = static_cast<const hip_device *>(self)->host;
     const double direct = host->bound(signal ? FL_OP_CONVOLVE1D : FL_OP_CONVOLVE, "tiled", args);
-    const fft_cut c = signal
-                          ? hip_fft_cut_of(hip_fft_image_of(static_cast<const fl_convolve1d_args *>(args)), true, false)
-                          : hip_fft_cut_of(*static_cast<const fl_convolve_args *>(args), false, false);
+    const fft_cut c = signal ? hip_fft_cut_of(image_of(static_cast<const fl_convolve1d_args *>(args)), true, false)
+                             : hip_fft_cut_of(*static_cast<const fl_convolve_args *>(args), false, false);
     return bound_of(c, transformed, kind, direct);
 }
 
@@ -260,5 +272,5 @@ hip_fft_choice hip_choose_fft(const hip_device *device, const fl_convolve_args *
 
 hip_fft_choice hip_choose_fft(const hip_device *device, const fl_convolve1d_args *args, double tolerance)
 {
-    return choose_for<true>(device, hip_fft_image_of(args), args, tolerance);
+    return choose_for<true>(device, image_of(args), args, tolerance);
 }

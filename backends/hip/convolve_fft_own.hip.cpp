@@ -65,7 +65,7 @@ fl_status queue_rows(const fl_context *context, const fft_own_work<T, W> &work, 
 } // namespace
 
 /* The tiles that cost least. */
-fft_cut hip_fft_own_cut(const fl_convolve_args &args)
+fft_cut hip_fft_own_cut(const fl_convolve_args &args, int64_t longest)
 {
     fft_cut best = {}, c = {};
     c.own = true;
@@ -73,12 +73,20 @@ fft_cut hip_fft_own_cut(const fl_convolve_args &args)
         return best;
     for (int64_t rows : edges)
         for (int64_t columns : edges)
-            if (c.set(args, 0, rows) && c.set(args, 1, columns) && (best.edge[0] == 0 || c.cost() < best.cost()))
+            if (rows <= longest && columns <= longest && c.set(args, 0, rows) && c.set(args, 1, columns) &&
+                (best.edge[0] == 0 || c.cost() < best.cost()))
                 best = c;
     const int64_t tiles = best.tiles[0] * best.tiles[1], most = at_once / (best.edge[0] * best.edge[1]);
     const int64_t times = (tiles + most - 1) / most;
     best.count = (int)((tiles + times - 1) / times);
     return best;
+}
+
+/* Image and kernel there, and back. Rows have a product for the half frequency, and an addition where two of them are
+ * taken apart. The product of the spectra has less than 3 (sqrt(5)). */
+double hip_fft_own_units(const fft_cut &cut)
+{
+    return 3 * (hip_fft_line_units(cut.edge[0]) + hip_fft_line_units(cut.edge[1]) + 5) + 3;
 }
 
 fft_own_launch hip_fft_own_rows(const fft_cut &cut, bool wide)

@@ -44,8 +44,18 @@ struct fft_cut {
     }
 };
 
-/* The tiles for our own transforms; edge 0: a kernel has too many taps. */
-fft_cut hip_fft_own_cut(const fl_convolve_args &args);
+/* The tiles for our own transforms, with edges of at most `longest`; edge 0: a kernel has too many taps. */
+fft_cut hip_fft_own_cut(const fl_convolve_args &args, int64_t longest = INT64_MAX);
+
+/* Returns the largest error of a line by our own transforms, in units of rounding times its norm: 1 for each addition
+ * that a number passes through, 4 for each product with a root (docs/accuracy.md). */
+inline double hip_fft_line_units(int64_t length)
+{
+    return length == 512 ? 9 + 5 * 4 : std::log2((double)length) + 3 * 4;
+}
+
+/* Returns the largest error of a sum, in units of rounding times the tile's norm and the kernel's. */
+double hip_fft_own_units(const fft_cut &cut);
 
 /* Blocks of the kernel that transforms a tile's rows, and their shared memory. */
 struct fft_own_launch {

@@ -25,19 +25,14 @@ constexpr edges of_image = {64, 512, 4}, of_signal = {4096, 65536, 16};
 constexpr int64_t most = INT64_C(1) << 28;    /* elements of a tile: the libraries count in an int */
 constexpr int64_t at_once = INT64_C(1) << 22; /* elements of the tiles that a library transforms at once */
 
+/* The share (hip_fft_share) above which an image is checked in tiles of edges up to 256 alone: longer ones have larger
+ * errors, so that more sums at the border are computed directly as well. */
+constexpr double most_of_long = 0.2;
+
 static_assert(of_image.shortest * of_image.shortest % fft_chunk == 0 && of_signal.shortest % fft_chunk == 0,
               "a tile has whole chunks");
 
 /* ----------------------------------------------------------------------------------------------------- tiles ---- */
-
-fl_buffer row_of(fl_buffer line)
-{
-    line.ndim = 2;
-    line.shape[1] = line.shape[0];
-    line.stride[0] = line.shape[0];
-    line.stride[1] = line.shape[0] = 1;
-    return line;
-}
 
 /* Returns whether a dimension may have an edge: not if a shorter one holds all of it. */
 bool goes_on(const fl_convolve_args &args, const edges &e, int d, int64_t edge)
@@ -47,18 +42,13 @@ bool goes_on(const fl_convolve_args &args, const edges &e, int d, int64_t edge)
            edge / 2 < std::max(args.out.shape[d] + taps - 1, e.shortest);
 }
 
-/* hip_fft_units for fft-checked: fewer if the transforms are our own, whose steps docs/accuracy.md counts. */
-double checked_units(const fft_cut &c)
+/* hip_fft_units for fft-checked: fewer if the transforms are our own, whose steps are known. */
+double checked_units(const fft_cut &c, bool signal)
 {
-    return c.own ? 10 * (std::log2(c.elements()) + 4) : hip_fft_units(c);
+    return !c.own ? hip_fft_units(c) : signal ? hip_fft_signal_units(c) : hip_fft_own_units(c);
 }
 
 } // namespace
-
-fl_convolve_args hip_fft_image_of(const fl_convolve1d_args *line)
-{
-    return {row_of(line->signal), row_of(line->kernel), row_of(line->out), {0, line->origin}};
-}
 
 double hip_fft_units(const fft_cut &c)
 {
@@ -66,20 +56,22 @@ double hip_fft_units(const fft_cut &c)
 }
 
 /* Their mean magnitude is 1/2, and their mean square 1/3. */
-double hip_fft_share(const fft_cut &c, const fl_convolve_args &args)
+double hip_fft_share(const fft_cut &c, const fl_convolve_args &args, bool signal)
 {
     const double image = (double)args.image.shape[0] * (double)args.image.shape[1],
                  kernel = (double)args.kernel.shape[0] * (double)args.kernel.shape[1];
     const double terms = std::min(image, kernel), norms = std::sqrt(std::min(c.elements(), image) * kernel) / 3;
-    return checked_units(c) * norms / ((terms + 14) * terms / 4);
+    return checked_units(c, signal) * norms / ((terms + 14) * terms / 4);
 }
 
 fft_cut hip_fft_cut_of(const fl_convolve_args &args, bool signal, bool checked)
 {
     const edges &e = signal ? of_signal : of_image;
     fft_cut best = signal ? hip_fft_signal_cut(args) : hip_fft_own_cut(args), c = best;
-    while (checked && signal && c.edge[0] != 0 && hip_fft_share(c, args) > hip_fft_most_share)
+    while (checked && signal && c.edge[0] != 0 && hip_fft_share(c, args, true) > hip_fft_most_share)
         c = hip_fft_signal_cut(args, c.edge[1] / 2);
+    if (checked && !signal && c.edge[0] != 0 && hip_fft_share(c, args, false) > most_of_long)
+        c = hip_fft_own_cut(args, 256);
     best = c.edge[0] != 0 ? c : best;
     c = {};
     if (best.edge[0] != 0)
@@ -126,6 +118,7 @@ struct fft_work {
     W *spectrum, *tiles;
     fft_norms *kernel_norms, *tile_norms;
     int chunks;        /* parts of a tile; each has norms */
+    int most_listed;   /* fft_checked.most_listed */
     fft_found found;   /* with a tolerance */
     fft_limit *limits; /* each tile of all has one */
     fft_marks marks;   /* which say whether outputs are left to hip_sum_marked */
@@ -390,7 +383,7 @@ fl_status check_sums(const fl_context *context, const fft_work<double, double> &
         const int64_t looks = (of_tile + fft_check_chunk - 1) / fft_check_chunk;
         for (int64_t first = 0; first < work.all() && status == FL_OK; first += part.count) {
             const fft_checked with = {
-                y.first, x.first, {sums, x.outputs, y.outputs, x.outputs}, work.limits + first, list};
+                y.first, x.first, {sums, x.outputs, y.outputs, x.outputs}, work.limits + first, of.most_listed, list};
             status = hip_queue(context, check_tiles_kernel,
                                dim3((unsigned)hip_grid(device, 0, looks, fft_threads),
                                     (unsigned)least<int64_t>(part.count, work.all() - first)),
@@ -421,8 +414,12 @@ fl_status start(const fl_context *context, const fl_convolve_args &args, double 
             (long long)most, (long long)args.kernel.shape[0], (long long)args.kernel.shape[1]);
     const double kernel_elements = (double)args.kernel.shape[0] * (double)args.kernel.shape[1];
     const double image_elements = (double)args.image.shape[0] * (double)args.image.shape[1];
-    work->accuracy = {checked ? checked_units(c) : hip_fft_units(c), std::min(kernel_elements, image_elements),
+    work->accuracy = {checked ? checked_units(c, signal) : hip_fft_units(c), std::min(kernel_elements, image_elements),
                       c.elements(), tolerance, checked};
+    /* Up to half of all terms, or somewhat more than sums of random numbers need to pass the check; never all. */
+    const double part = std::max(0.5, 1.25 * hip_fft_share(c, args, signal));
+    work->most_listed =
+        (int)std::min<double>(std::min(part * work->accuracy.terms, work->accuracy.terms - 1), fft_few_terms);
     fl_status status = take(context, 1, &work->marks.found);
     if (!c.own && status == FL_OK)
         status = plans_for(context, sizeof(W) == sizeof(float) ? FL_F32 : FL_F64, c, &work->plans);

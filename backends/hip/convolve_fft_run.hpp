@@ -8,9 +8,6 @@
 
 #include "convolve1d_fft_own.hpp"
 
-/* A convolution of signals as one of images of one row. */
-fl_convolve_args hip_fft_image_of(const fl_convolve1d_args *line);
-
 /* Returns the largest error of a sum, in units of rounding times the tile's norm and the kernel's (docs/accuracy.md).
  */
 double hip_fft_units(const fft_cut &c);
@@ -18,11 +15,11 @@ double hip_fft_units(const fft_cut &c);
 /* Returns the largest error of sums that are checked (fft_check_kernels.h), divided by the allowed error, for random
  * numbers from -1 to 1. auto takes fft-checked up to `hip_fft_most_share`, because beyond it most sums fail the check
  * and are computed directly as well. */
-double hip_fft_share(const fft_cut &c, const fl_convolve_args &args);
-constexpr double hip_fft_most_share = 0.8;
+double hip_fft_share(const fft_cut &c, const fl_convolve_args &args, bool signal);
+constexpr double hip_fft_most_share = 0.75;
 
-/* The tiles that cost least; of a signal whose sums are `checked` shorter ones, if those have a share above the most;
- * edge 0: the kernel is too large for any. */
+/* The tiles that cost least; shorter ones where sums are `checked` and those have a large share; edge 0: the kernel is
+ * too large for any. */
 fft_cut hip_fft_cut_of(const fl_convolve_args &args, bool signal, bool checked);
 
 /* The same, with no more tiles at once than a grid has blocks, one of which may be for the kernel. */

@@ -69,11 +69,12 @@ struct fft_checked {
     int64_t row, column;     /* the first output of `sum` in the result */
     matrix<const float> sum; /* the sums of scaled magnitudes */
     const fft_limit *limits; /* of `sum`: one for each tile of the launch */
-    fft_place *list;         /* has room for the places of fft_listed sums with few terms */
+    int most_listed;         /* terms of a sum that is listed; more have those that hip_sum_marked computes */
+    fft_place *list;         /* has room for the places of fft_listed sums */
 };
 
 constexpr int fft_check_chunk = 2 * fft_threads; /* outputs of a tile that a block looks at */
-constexpr int fft_few_terms = 4096;              /* a warp computes sums with no more terms */
+constexpr int fft_few_terms = 4096;              /* fft_checked.most_listed, at most */
 #ifdef GPU_EMULATION
 constexpr unsigned fft_listed = 1u << 12; /* tests have more sums than the list has room for */
 #else
@@ -173,7 +174,7 @@ __device__ inline T sum_of(const block_place &p, const convolution<T> &c, const 
             if (!bordering && (double)*sum - error > least_sum)
                 continue;
             const fft_terms terms(gpu_first(c), i, j);
-            if (!has_most_terms(gpu_first(c), i, j) && terms.rows * terms.columns <= fft_few_terms)
+            if (terms.rows * terms.columns <= with.most_listed)
                 list[atomicAdd(count, 1u)] = k;
             else
                 leave_out(k);

@@ -216,8 +216,8 @@ ON_EVERY_BACKEND(convolve_checked, signals)
 }
 
 /* A single tile of 256x256, whose sums stay the transform's if the magnitudes of their terms add up to enough for the
- * transform's error, 10 (log2 N + 4) u |s| |k| (docs/accuracy.md). A large number in a corner of the image makes this
- * so much that sums in the middle have `share` of it. None with too little stays: counted are those whose transform is
+ * transform's error, 138 u |s| |k| (docs/accuracy.md). A large number in a corner of the image makes this so much that
+ * sums in the middle have `share` of it. None with too little stays: counted are those whose transform is
  * not the exact sum, rounded, which a direct sum may happen to be, too. All stay where a tile of direct sums, of 32
  * rows and 64 columns, has none with too little. */
 static void check_kept(fl_device *device, double share)
@@ -232,7 +232,7 @@ static void check_kept(fl_device *device, double share)
     for (int64_t i = 0; i < TAPS * TAPS; i++)
         squares[1] += pow(matrix_get(&kernel, 0, i), 2);
     const double least = (double)sum_of(&image, &kernel, MIDDLE, MIDDLE).magnitude / share,
-                 norms = least * (TAPS * TAPS + 14) / (10 * (16 + 4));
+                 norms = least * (TAPS * TAPS + 14) / 138;
     cr_assert(norms * norms > squares[0] * squares[1]);
     matrix_set(&image, 0, 0, sqrt(norms * norms / squares[1] - squares[0]));
     cr_assert(convolved(device, &image, &kernel, "fft-checked", &got));
