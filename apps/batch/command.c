@@ -330,6 +330,7 @@ int command_batch(int argc, char **argv)
     batch_command c = {.common = &common, .own = &own};
     ranks_refuse(&c);
     c.backends = backends_open(&common);
+    backends_keep(&c.backends, &common, "reconstruct");
     if (group_prints()) {
         c.source = inputs_find(&own, &common);
         refuse_void(&c);

@@ -76,7 +76,7 @@ static json_t *json_quantity(const fl_bench *bench, size_t i, const quantity_kin
     const bool too_short = s.median < q->least_s;
     json_put(entry, "key", json_text(q->key));
     json_put(entry, "what", json_text(q->title));
-    json_put(entry, "variant", json_text(q->operation || q->is_stream ? r.first->variant : NULL));
+    json_put(entry, "variant", json_text(q->of_fastest || q->is_stream ? r.first->variant : NULL));
     json_put(entry, "seconds", json_number(s.median));
     json_put(entry, "interval_s", quantity_interval(&s));
     json_put(entry, "spread_s", json_number(statistics_range(&s)));
@@ -118,7 +118,7 @@ static json_t *sample(measured_device *d, double amount)
     fl_bench *bench;
 
     must(fl_bench_create(&plan, &bench));
-    if (q->operation)
+    if (q->of_fastest)
         add_variants(bench, d);
     else
         add_variant(bench, d, d->variant);
@@ -150,6 +150,11 @@ static void put_check(measured_device *d, json_t *entry)
 /* NULL: nothing here can run it. */
 static json_t *measure_quantity(measured_device *d, const quantity_kind *q)
 {
+    if (q->operation && !backend_offers(d->device, q->operation, NULL)) {
+        note("%s: %s is not measured: %s does not have %s", d->info->resource, q->title, d->info->resource,
+             q->operation);
+        return NULL;
+    }
     turn_add(d->device);
     turn_take();
     progress("%s: %s", d->info->resource, q->title);

@@ -132,15 +132,16 @@ static fl_status queue_stream(measured_device *d, const fl_run *run)
         .key = (key_), .title = (title_), .unit = "byte", .prepare = prepare_link, .queue = queue_link, \
         .by = FL_BENCH_HOST, .link = (ways) \
     }
-#define STREAM_KIND(key_, title_, kernel_) \
+#define STREAM_KIND(key_, title_, kernel_, operation_) \
     { \
         .key = (key_), .title = (title_), .unit = "byte", .prepare = prepare_stream, .queue = queue_stream, \
-        .by = FL_BENCH_EVENTS, .is_stream = true, .stream = (kernel_) \
+        .by = FL_BENCH_EVENTS, .operation = (operation_), .is_stream = true, .stream = (kernel_) \
     }
 #define STEPS_KIND(key_, title_, dtype_) \
     { \
         .key = (key_), .title = (title_), .unit = "flop", .prepare = prepare_steps, .queue = queue_steps, \
-        .by = FL_BENCH_EVENTS, .operation = "multiply_add", .dtype = (dtype_), .least_s = LEAST_STEPS_S \
+        .by = FL_BENCH_EVENTS, .operation = "multiply_add", .of_fastest = true, .dtype = (dtype_), \
+        .least_s = LEAST_STEPS_S \
     }
 
 const quantity_kind quantity_kinds[] = {
@@ -151,11 +152,12 @@ const quantity_kind quantity_kinds[] = {
      .queue = queue_copy,
      .by = FL_BENCH_EVENTS,
      .operation = "copy",
+     .of_fastest = true,
      .dtype = FL_U8},
-    STREAM_KIND("mul", "mul, f64: 0.5 x", STREAM_MUL),
-    STREAM_KIND("add", "add, f64: x + y", STREAM_ADD),
-    STREAM_KIND("triad", "triad, f64: x + 0.5 y", STREAM_TRIAD),
-    STREAM_KIND("dot", "dot, f64: sum of x y", STREAM_DOT),
+    STREAM_KIND("mul", "mul, f64: 0.5 x", STREAM_MUL, NULL),
+    STREAM_KIND("add", "add, f64: x + y", STREAM_ADD, NULL),
+    STREAM_KIND("triad", "triad, f64: x + 0.5 y", STREAM_TRIAD, NULL),
+    STREAM_KIND("dot", "dot, f64: sum of x y", STREAM_DOT, "reduce"),
     LINK_KIND("h2d", "host to device, pinned", TO_DEVICE),
     LINK_KIND("d2h", "device to host, pinned", TO_HOST),
     LINK_KIND("both", "both ways at once, pinned", BOTH),
@@ -169,12 +171,14 @@ const quantity_kind quantity_kinds[] = {
      .queue = queue_steps,
      .by = FL_BENCH_EVENTS,
      .launches = 1000,
+     .operation = "multiply_add",
      .dtype = FL_F32},
     {.key = "launch_and_wait",
      .title = "launch, and wait for it",
      .prepare = prepare_launch,
      .queue = queue_steps,
      .by = FL_BENCH_HOST,
+     .operation = "multiply_add",
      .dtype = FL_F32},
     {0},
 };

@@ -54,12 +54,18 @@ ok "sort is another one's, too" sort --size=20 --json --repeat=1
 check "of those that have it" json "$work/out" 'd["results"][0]["backend"] != "lean"'
 refused "for sort" 3 'lean does not have sort' sort --size=20 --backend=lean
 refused "in a sweep" 3 'lean does not have sort' sweep sort --size=20 --backend=lean
+refused "a batch" 3 'lean does not have reconstruct' batch --size=8 --backend=lean
 for command in sort "sweep sort --warmup=0" "compare sort"; do
     read -ra words <<<"$command"
     ok "$command on all backends" "${words[@]}" --size=20 --json --repeat=1 --backend=all
     check "where lean is left out" json "$work/out" '"serial" in {r["backend"] for r in d["results"]} and
         [s["reason"] for s in d["skipped"] if s["backend"] == "lean"] == ["it does not have this exercise"]'
 done
+ok "batch on all backends" batch --size=8 --json --backend=all
+check "where lean is left out" json "$work/out" '"serial" in {r["backend"] for r in d["batch"]["runs"]} and
+    "lean" in {s["backend"] for s in d["skipped"]} - {r["backend"] for r in d["batch"]["runs"]}'
+ok "ceiling of it" ceiling --size=1Mi --backend=serial,lean --repeat=1
+check "measures what it has, and says what it lacks" grep -q "lean does not have reduce" "$work/err"
 unset FLYNN_PLUGIN_PATH
 export FLYNN_BACKEND=serial
 
