@@ -24,6 +24,11 @@
 #include <string.h>
 #include <unistd.h>
 
+const char *exercise_operation(const exercise_kind *kind)
+{
+    return kind->operation ? kind->operation : kind->name;
+}
+
 unsigned exercise_takes(const exercise_kind *kind)
 {
     const unsigned all = TAKES_BACKEND | TAKES_VARIANT | TAKES_SIZE | TAKES_BLOCK | TAKES_DTYPE | TAKES_SEED |
@@ -352,7 +357,7 @@ int exercise_main(const exercise_kind *kind, int argc, char **argv)
     refuse(&e);
     check_outputs(&e);
     backends = backends_open_untested(&e.common); /* before any work: one that cannot run ends the command */
-    backends_keep(&backends, &e.common, kind->name);
+    backends_keep(&backends, &e.common, exercise_operation(kind));
     e.backends = &backends;
     prepare(&e, false);
     for (int i = 0; i < e.input_count; i++)

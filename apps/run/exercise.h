@@ -14,6 +14,9 @@
 
 int exercise_main(const exercise_kind *kind, int argc, char **argv);
 
+/* The operation of the library that a backend must have for the exercise. */
+const char *exercise_operation(const exercise_kind *kind);
+
 /* The shared options that the exercise takes, TAKES_... */
 unsigned exercise_takes(const exercise_kind *kind);
 

@@ -132,9 +132,10 @@ typedef struct exercise_steps {
 } exercise_steps;
 
 struct exercise_kind {
-    const char *name;    /* of the command, and of the library's operation: "sort" */
-    const char *summary; /* for `flynn --help` */
-    const char *help;    /* for `flynn sort --help`: a sentence, then '\v' and more */
+    const char *name;      /* of the command, and of the library's operation: "sort" */
+    const char *operation; /* that a backend must have; NULL: `name` */
+    const char *summary;   /* for `flynn --help` */
+    const char *help;      /* for `flynn sort --help`: a sentence, then '\v' and more */
 
     const char *arguments; /* "[IMAGE [KERNEL]]"; NULL: the exercise has no inputs */
     int input_count;

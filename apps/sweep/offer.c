@@ -2,6 +2,7 @@
 #include "offer.h"
 
 #include "run/backends.h"
+#include "run/exercise.h"
 #include "run/results.h"
 #include "options/options.h"
 #include "support/fail.h"
@@ -31,7 +32,7 @@ json_t *offer_document(const void *more)
 {
     const offer_question *q = more;
     backend_list backends = backends_open(q->common);
-    backends_keep(&backends, q->common, q->kind->name);
+    backends_keep(&backends, q->common, exercise_operation(q->kind));
     json_t *document = results_document(&backends, json_new_list()), *offers = json_new_list();
 
     for (int i = 0; i < backends.count; i++)

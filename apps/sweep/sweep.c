@@ -352,10 +352,10 @@ static int exit_code(const sweep *s)
 
 static int run_sweep(const common_options *common, const sweep_options *own)
 {
+    const kernel_rows kernels = kernel_rows_of(&own->kernel, common->arguments + 1, common->argument_count - 1);
     /* The backends are asked in another process, because this one opens no device. */
     json_t *document = child_ask(offer_document, &(offer_question){common, own->kind}),
            *offers = json_incref(json_object_get(document, "offers")), *best;
-    const kernel_rows kernels = kernel_rows_of(&own->kernel, common->arguments + 1, common->argument_count - 1);
     sweep s = {.common = common,
                .own = own,
                .rows = json_object_get(document, "results"),

@@ -53,6 +53,7 @@ static compare_result check(const exercise *e, const measurement *m, char *metho
 
 const exercise_kind twice_exercise = {
     .name = "twice",
+    .operation = "increment",
     .summary = "add two to each element",
     .help = "Adds two to each element.",
     .arguments = "[FILE]",
