@@ -44,8 +44,8 @@ struct quantity_kind {
     fl_status (*queue)(measured_device *d, const fl_run *run); /* the work, once */
     fl_bench_clock by;
     int launches;          /* in a pass; 0: one */
-    const char *operation; /* of the library, that the work calls; NULL: none, or a function that is compiled */
-    bool of_fastest;       /* the operation's fastest variant is kept; there is one way only, else */
+    const char *operation; /* the library's operation that the work calls; NULL: none, or a compiled function */
+    bool of_fastest;       /* the operation's fastest variant is kept; false: the work is done in one way only */
     fl_dtype dtype;
     int link;       /* TO_DEVICE ...; 0: within the device */
     double least_s; /* a shorter pass shows its launch more than its work */

@@ -132,8 +132,8 @@ typedef struct exercise_steps {
 } exercise_steps;
 
 struct exercise_kind {
-    const char *name;      /* of the command, and of the library's operation: "sort" */
-    const char *operation; /* that a backend must have; NULL: `name` */
+    const char *name;      /* the command's name: "sort" */
+    const char *operation; /* the library's operation that a backend must have; NULL: that of the same name */
     const char *summary;   /* for `flynn --help` */
     const char *help;      /* for `flynn sort --help`: a sentence, then '\v' and more */
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * reduce_loops.c - the loops of reduce.c, for each type (reduce_sums_typed.h, reduce_extremes_typed.h). One thread runs
- * them, so that `omp` has those of `simd`: they take longest of all to compile.
+ * them, so that `omp` links those of `simd` and does not compile them again: they take longest of all files.
  */
 #include "reduce_loops.h"
 
@@ -13,8 +13,8 @@
 
 enum {
     BLOCK_ROWS = 64,
-    GROUP_ROWS = 8, /* of a block, which are read side by side */
-    RUN_ROWS = 128, /* of a block of elements that follow each other: rows of a cache line */
+    GROUP_ROWS = 8, /* rows of a block that are read side by side */
+    RUN_ROWS = 128, /* rows, of a cache line each, in a block of elements that follow each other */
     AHEAD = 1024,   /* bytes, at which the cache is asked for elements; sums are slower with it */
     FEW = 32,       /* elements of a slice that is too short for lanes */
     SOUGHT = 32     /* elements in which an extreme is looked for at a time */

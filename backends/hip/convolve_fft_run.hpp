@@ -38,8 +38,8 @@ template <bool signal, typename T, typename W>
 fl_status hip_fft_convolve(const fl_context *context, const fl_convolve_args &args, double tolerance,
                            const int *rank_one = nullptr);
 
-/* The same in f64. Sums that the transforms may leave too inaccurate are summed directly, so that all are as accurate
- * as those of `tiled`. */
+/* As hip_fft_convolve, in f64 and without a tolerance. Sums that the transforms may leave too inaccurate are summed
+ * directly, so that all are as accurate as those of `tiled`. */
 template <bool signal>
 fl_status hip_fft_convolve_checked(const fl_context *context, const fl_convolve_args &args,
                                    const int *rank_one = nullptr);

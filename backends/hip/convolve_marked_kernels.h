@@ -15,7 +15,7 @@
 struct fft_marked {
     int any;    /* not 0: outputs are marked */
     int spoilt; /* not 0: the convolution's kernel is not finite, so that zeros under it do not give 0 */
-    /* What follows is set only if sums are to be checked (fft_check_kernels.h). */
+    /* The members below are set only if sums are checked (fft_check_kernels.h). */
     int weak;                         /* not 0: the magnitude of a sum does not show that the sum is accurate */
     int bordering;                    /* not 0: such sums are at the image's border alone, with few terms inside */
     unsigned long long image, kernel; /* the largest norm of a tile, and the kernel's, as the bits of doubles */

@@ -68,13 +68,13 @@ __device__ inline bool have_most_terms(const convolution<T> &c, int64_t i, int64
 struct fft_checked {
     int64_t row, column;     /* the first output of `sum` in the result */
     matrix<const float> sum; /* the sums of scaled magnitudes */
-    const fft_limit *limits; /* of `sum`: one for each tile of the launch */
-    int most_listed;         /* terms of a sum that is listed; more have those that hip_sum_marked computes */
+    const fft_limit *limits; /* the limits of the sums of magnitudes: one for each tile of the launch */
+    int most_listed;         /* the most terms that a listed sum has; hip_sum_marked computes sums with more */
     fft_place *list;         /* has room for the places of fft_listed sums */
 };
 
 constexpr int fft_check_chunk = 2 * fft_threads; /* outputs of a tile that a block looks at */
-constexpr int fft_few_terms = 4096;              /* fft_checked.most_listed, at most */
+constexpr int fft_few_terms = 4096;              /* the largest fft_checked.most_listed */
 #ifdef GPU_EMULATION
 constexpr unsigned fft_listed = 1u << 12; /* tests have more sums than the list has room for */
 #else

@@ -251,7 +251,7 @@ class workgroup_runner
     }
 
   private:
-    /* Lets all wavefronts run that have not ended: at the start, and when all of them have come to the barrier. A
+    /* Lets the wavefronts that have not ended run, at the start and when all of them have come to the barrier. A
      * barrier does not wait for wavefronts that ended (4.3, S_BARRIER). Returns false if all have ended. */
     bool continue_all()
     {
