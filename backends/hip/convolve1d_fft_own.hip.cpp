@@ -85,22 +85,25 @@ fft_own_launch columns_launch(const block_shape &block)
 } // namespace
 
 /* The pairs that cost least. */
-fft_cut hip_fft_signal_cut(const fl_convolve_args &args, int64_t most)
+fft_cut hip_fft_signal_cut(const fl_convolve_args &args, fft_cost *cost)
 {
     const int64_t taps = args.kernel.shape[1], outputs = args.out.shape[1], dropped = dropped_of(taps);
     fft_cut best = {}, c = {};
+    double least = (double)INFINITY;
     c.own = true;
     c.edge[0] = c.step[0] = c.tiles[0] = 1;
     for (const block_shape &block : blocks) {
         const int64_t length = (int64_t)block.rows * block.columns;
-        if (taps > hip_fft_signal_taps || dropped >= length || 2 * length > most ||
+        if (taps > hip_fft_signal_taps || dropped >= length ||
             2 * length > (times * taps > longest ? times * taps : longest))
             continue;
         c.edge[1] = 2 * length;
         c.step[1] = 2 * (length - dropped);
         c.tiles[1] = (outputs + c.step[1] - 1) / c.step[1];
-        if (best.edge[0] == 0 || c.cost() < best.cost())
+        if (cost(c, args) < least) {
             best = c;
+            least = cost(c, args);
+        }
     }
     if (best.edge[0] == 0)
         return best;

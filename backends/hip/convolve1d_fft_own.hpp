@@ -11,8 +11,8 @@
 
 constexpr int hip_fft_signal_taps = 65536; /* most of a kernel: more would leave the longest block too few outputs */
 
-/* The pairs for our own transforms, of at most `most` elements; edge 0: the kernel has too many taps. */
-fft_cut hip_fft_signal_cut(const fl_convolve_args &args, int64_t most = INT64_MAX);
+/* The pairs for our own transforms that have the least `cost`; edge 0: the kernel has too many taps. */
+fft_cut hip_fft_signal_cut(const fl_convolve_args &args, fft_cost *cost);
 
 /* As hip_fft_own_units. */
 double hip_fft_signal_units(const fft_cut &cut);

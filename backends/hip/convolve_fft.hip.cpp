@@ -21,10 +21,6 @@ struct direct_sums {
 };
 constexpr direct_sums for_image = {0.03, 4e8, 2e5}, for_signal = {0.043, 3.4e8, 2.2e5};
 
-/* checked_cost: the cost of fft-checked where all sums are checked, divided by that of fft. Images for which `tiled`
- * does fewer than `least_large` multiply-adds gain by it up to share_of_small alone (hip_fft_share). */
-constexpr double checked_cost = 2.6, share_of_small = 0.66, least_large = 5e9;
-
 fl_buffer row_of(fl_buffer line)
 {
     line.ndim = 2;
@@ -157,13 +153,6 @@ double bound_of(const fft_cut &c, fl_dtype transformed, fft_kind kind, double di
     return kind == fft_kind::wide ? transforms + FLT_EPSILON / 2 : std::max(transforms, direct);
 }
 
-/* Multiply-adds of direct sums, with terms outside the image. */
-double sums_of(const fl_convolve_args &args)
-{
-    return (double)args.out.shape[0] * (double)args.out.shape[1] * (double)args.kernel.shape[0] *
-           (double)args.kernel.shape[1];
-}
-
 /* The choice among those that can run. Numbers of f64 take twice the time in sums as in transforms. */
 hip_fft_choice choose(const fl_convolve_args &args, const direct_sums &of, const weighed (&all)[2], bool own,
                       double direct, double tolerance)
@@ -213,9 +202,9 @@ hip_fft_choice choose_for(const hip_device *device, const fl_convolve_args &args
     }
     const fft_cut k = hip_fft_cut_of(args, signal, true);
     const double share = k.edge[0] != 0 ? hip_fft_share(k, args, signal) : (double)INFINITY;
-    const bool pays = share <= (!signal && sums_of(args) < least_large ? share_of_small : hip_fft_most_share);
+    const bool pays = share <= hip_fft_most_share;
     const weighed all[2] = {{&twice, FL_F64, cost, bound_of(c, FL_F64, fft_kind::plain, direct), false},
-                            {&checked, FL_F64, pays ? checked_cost * k.cost() : (double)INFINITY,
+                            {&checked, FL_F64, pays ? hip_fft_checked_cost(k, args) : (double)INFINITY,
                              bound_of(c, FL_F64, fft_kind::checked, direct), true}};
     return choose(args, signal ? for_signal : for_image, all, c.own, direct, tolerance);
 }

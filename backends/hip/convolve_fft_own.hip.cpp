@@ -8,7 +8,7 @@
 namespace
 {
 
-constexpr int64_t edges[] = {64, 256, 512};
+constexpr int64_t edges[] = {64, 128, 256, 512};
 
 /* Elements of the tiles that are transformed at once, at most; in the emulation what stays in a processor's cache. */
 #if defined(GPU_EMULATION)
@@ -23,6 +23,8 @@ auto with_line(int64_t length, F f)
 {
     if (length == 64)
         return f(fft_line_shape<8, 8>());
+    if (length == 128)
+        return f(fft_line_shape<16, 8>());
     if (length == 256)
         return f(fft_line_shape<16, 16>());
     return f(Longest());
@@ -65,17 +67,19 @@ fl_status queue_rows(const fl_context *context, const fft_own_work<T, W> &work, 
 } // namespace
 
 /* The tiles that cost least. */
-fft_cut hip_fft_own_cut(const fl_convolve_args &args, int64_t longest)
+fft_cut hip_fft_own_cut(const fl_convolve_args &args, fft_cost *cost)
 {
     fft_cut best = {}, c = {};
+    double least = (double)INFINITY;
     c.own = true;
     if (args.kernel.shape[0] > hip_fft_own_taps || args.kernel.shape[1] > hip_fft_own_taps)
         return best;
     for (int64_t rows : edges)
         for (int64_t columns : edges)
-            if (rows <= longest && columns <= longest && c.set(args, 0, rows) && c.set(args, 1, columns) &&
-                (best.edge[0] == 0 || c.cost() < best.cost()))
+            if (c.set(args, 0, rows) && c.set(args, 1, columns) && cost(c, args) < least) {
                 best = c;
+                least = cost(c, args);
+            }
     const int64_t tiles = best.tiles[0] * best.tiles[1], most = at_once / (best.edge[0] * best.edge[1]);
     const int64_t times = (tiles + most - 1) / most;
     best.count = (int)((tiles + times - 1) / times);

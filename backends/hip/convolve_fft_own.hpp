@@ -44,8 +44,15 @@ struct fft_cut {
     }
 };
 
-/* The tiles for our own transforms, with edges of at most `longest`; edge 0: a kernel has too many taps. */
-fft_cut hip_fft_own_cut(const fl_convolve_args &args, int64_t longest = INT64_MAX);
+/* By what a cut is chosen: hip_fft_cost, the transforms alone, or hip_fft_checked_cost. */
+using fft_cost = double(const fft_cut &c, const fl_convolve_args &args);
+inline double hip_fft_cost(const fft_cut &c, const fl_convolve_args &)
+{
+    return c.cost();
+}
+
+/* The tiles for our own transforms that have the least `cost`; edge 0: a kernel has too many taps. */
+fft_cut hip_fft_own_cut(const fl_convolve_args &args, fft_cost *cost);
 
 /* Returns the largest error of a line by our own transforms, in units of rounding times its norm: 1 for each addition
  * that a number passes through, 4 for each product with a root (docs/accuracy.md). */

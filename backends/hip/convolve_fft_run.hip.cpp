@@ -25,10 +25,6 @@ constexpr edges of_image = {64, 512, 4}, of_signal = {4096, 65536, 16};
 constexpr int64_t most = INT64_C(1) << 28;    /* elements of a tile: the libraries count in an int */
 constexpr int64_t at_once = INT64_C(1) << 22; /* elements of the tiles that a library transforms at once */
 
-/* The share (hip_fft_share) above which an image is checked in tiles of edges up to 256 alone: longer ones have larger
- * errors, so that more sums at the border are computed directly as well. */
-constexpr double most_of_long = 0.2;
-
 static_assert(of_image.shortest * of_image.shortest % fft_chunk == 0 && of_signal.shortest % fft_chunk == 0,
               "a tile has whole chunks");
 
@@ -64,16 +60,27 @@ double hip_fft_share(const fft_cut &c, const fl_convolve_args &args, bool signal
     return checked_units(c, signal) * norms / ((terms + 14) * terms / 4);
 }
 
+/* A sum is computed directly where it has less than the share of the terms, as at the border, and any sum may be where
+ * the share is too large. Smaller tiles have a smaller share and cost more to transform. The numbers: measured on an
+ * H200. */
+double hip_fft_checked_cost(const fft_cut &c, const fl_convolve_args &args)
+{
+    double outputs = 1, inner = 1;
+    for (int d = 0; d < 2; d++) {
+        outputs *= (double)args.out.shape[d];
+        inner *= (double)least(std::max(args.image.shape[d] - args.kernel.shape[d] + 1, INT64_C(0)), args.out.shape[d]);
+    }
+    const double share = hip_fft_share(c, args, c.edge[0] == 1);
+    const double terms = (double)args.kernel.shape[0] * (double)args.kernel.shape[1];
+    const double direct = share > hip_fft_most_share ? outputs : outputs - inner;
+    return 2.6 * c.cost() + 0.5 * share * share * terms * direct;
+}
+
 fft_cut hip_fft_cut_of(const fl_convolve_args &args, bool signal, bool checked)
 {
     const edges &e = signal ? of_signal : of_image;
-    fft_cut best = signal ? hip_fft_signal_cut(args) : hip_fft_own_cut(args), c = best;
-    while (checked && signal && c.edge[0] != 0 && hip_fft_share(c, args, true) > hip_fft_most_share)
-        c = hip_fft_signal_cut(args, c.edge[1] / 2);
-    if (checked && !signal && c.edge[0] != 0 && hip_fft_share(c, args, false) > most_of_long)
-        c = hip_fft_own_cut(args, 256);
-    best = c.edge[0] != 0 ? c : best;
-    c = {};
+    fft_cost *const cost = checked ? hip_fft_checked_cost : hip_fft_cost;
+    fft_cut best = signal ? hip_fft_signal_cut(args, cost) : hip_fft_own_cut(args, cost), c = {};
     if (best.edge[0] != 0)
         return best;
     for (int64_t rows = signal ? 1 : e.shortest; signal ? rows == 1 : goes_on(args, e, 0, rows); rows *= 2)
@@ -97,11 +104,6 @@ fft_cut hip_fft_cut_for(const hip_device *device, const fl_convolve_args &args, 
 dim3 hip_fft_grid(const hip_device *device, const fft_cut &c, int64_t elements)
 {
     return dim3((unsigned)hip_grid(device, 0, (elements + fft_chunk - 1) / fft_chunk, fft_threads), (unsigned)c.count);
-}
-
-fft_own_launch hip_fft_first_lines(const fft_cut &c, bool signal, bool wide)
-{
-    return signal ? hip_fft_signal_columns(c, wide) : hip_fft_own_rows(c, wide);
 }
 
 /* ------------------------------------------------------------------------------------------------------ runs ---- */

@@ -16,10 +16,12 @@ double hip_fft_units(const fft_cut &c);
  * numbers from -1 to 1. auto takes fft-checked up to `hip_fft_most_share`, because beyond it most sums fail the check
  * and are computed directly as well. */
 double hip_fft_share(const fft_cut &c, const fl_convolve_args &args, bool signal);
-constexpr double hip_fft_most_share = 0.75;
+constexpr double hip_fft_most_share = 0.7;
 
-/* The tiles that cost least; shorter ones where sums are `checked` and those have a large share; edge 0: the kernel is
- * too large for any. */
+/* The cost with sums that are checked, for random numbers from -1 to 1: an fft_cost. */
+double hip_fft_checked_cost(const fft_cut &c, const fl_convolve_args &args);
+
+/* The tiles that cost least, with sums that are `checked` or without; edge 0: the kernel is too large for any. */
 fft_cut hip_fft_cut_of(const fl_convolve_args &args, bool signal, bool checked);
 
 /* The same, with no more tiles at once than a grid has blocks, one of which may be for the kernel. */
@@ -29,7 +31,10 @@ fft_cut hip_fft_cut_for(const hip_device *device, const fl_convolve_args &args, 
 dim3 hip_fft_grid(const hip_device *device, const fft_cut &c, int64_t elements);
 
 /* The launch of our own transforms that loads the image and stores norms. */
-fft_own_launch hip_fft_first_lines(const fft_cut &c, bool signal, bool wide);
+inline fft_own_launch hip_fft_first_lines(const fft_cut &c, bool signal, bool wide)
+{
+    return signal ? hip_fft_signal_columns(c, wide) : hip_fft_own_rows(c, wide);
+}
 
 /* Queues the convolution: numbers of type T are transformed as numbers of type W. `rank_one`: in device memory; our own
  * transforms do nothing if it is not 0 when the stream gets there. FL_E_UNSUPPORTED (the kernel is too large),
