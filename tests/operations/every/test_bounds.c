@@ -176,13 +176,12 @@ static double norm(const struct matrix *x)
     return sum;
 }
 
-/* 20 (log2 N + 2) u |s| |k|, as flynn.h derives it, for N elements of a block or tile; `magnitude` becomes |s| |k|. */
-static double part_of_fft(const struct exact *e, const struct matrix *signal, const struct matrix *kernel, double n,
-                          double got)
+/* 20 (log2 N + 2) u |s| |k|, as flynn.h derives it, for N elements of a block or tile; `norms`: |s| |k|. */
+static double part_of_fft(const struct exact *e, fl_dtype dtype, long double norms, double n, double got)
 {
     struct exact whole = *e;
-    whole.magnitude = (long double)norm(signal) * (long double)norm(kernel);
-    return part_of(&whole, signal->dtype, 20 * (log2(n) + 2), 0, got);
+    whole.magnitude = norms;
+    return part_of(&whole, dtype, 20 * (log2(n) + 2), 0, got);
 }
 
 static void measure_convolve(fl_device *device, const struct matrix *image, const struct matrix *kernel, bool with_fft,
@@ -196,6 +195,7 @@ static void measure_convolve(fl_device *device, const struct matrix *image, cons
     struct matrix got = matrix_create(dtype, shape[0], shape[1]);
     fl_array *in = array_from(device, image), *weights = array_from(device, kernel), *out = array_from(device, &got);
     struct exact *exact = malloc((size_t)(shape[0] * shape[1]) * sizeof *exact);
+    const long double norms = (long double)norm(image) * (long double)norm(kernel);
     for (int64_t at = 0; at < shape[0] * shape[1]; at++)
         exact[at] = convolution(image, kernel, at / shape[1], at % shape[1]);
     for (size_t v = 0; (variant = variant_of(device, "convolve", dtype, v)) != NULL; v++) {
@@ -210,7 +210,7 @@ static void measure_convolve(fl_device *device, const struct matrix *image, cons
         must(fl_array_to_host(out, got.data));
         for (int64_t at = 0; at < shape[0] * shape[1]; at++)
             note(device, "convolve", variant, dtype, input,
-                 fft ? part_of_fft(&exact[at], image, kernel, 512 * 512, matrix_get(&got, 0, at))
+                 fft ? part_of_fft(&exact[at], dtype, norms, 512 * 512, matrix_get(&got, 0, at))
                      : part_of(&exact[at], dtype, (double)taps + 32, (long double)(2 * taps), matrix_get(&got, 0, at)));
     }
     free(exact);
@@ -257,22 +257,24 @@ static void measure_convolve1d(fl_device *device, const struct matrix *signal, c
     must(fl_array_from_host(device, dtype, 1, &signal->shape[1], signal->data, &in));
     must(fl_array_from_host(device, dtype, 1, &taps, kernel->data, &weights));
     must(fl_array_create(device, dtype, 1, &length, &out));
+    struct exact *exact = calloc((size_t)length, sizeof *exact);
+    const long double norms = (long double)norm(signal) * (long double)norm(kernel);
+    for (int64_t i = 0; i < length; i++)
+        for (int64_t p = 0; p < taps; p++)
+            if (i - p >= 0 && i - p < signal->shape[1])
+                add_term(&exact[i], (long double)matrix_get(signal, 0, i - p) * (long double)matrix_get(kernel, 0, p));
     for (size_t v = 0; (variant = variant_of(device, "convolve1d", dtype, v)) != NULL; v++) {
         const bool fft = strcmp(variant, "fft") == 0;
         if (fft && !with_fft)
             continue;
         must(fl_convolve1d(device, in, weights, FL_FULL, out, &(fl_run){.variant = variant}));
         must(fl_array_to_host(out, got.data));
-        for (int64_t i = 0; i < length; i++) {
-            struct exact e = {0, 0, 0};
-            for (int64_t p = 0; p < taps; p++)
-                if (i - p >= 0 && i - p < signal->shape[1])
-                    add_term(&e, (long double)matrix_get(signal, 0, i - p) * (long double)matrix_get(kernel, 0, p));
+        for (int64_t i = 0; i < length; i++)
             note(device, "convolve1d", variant, dtype, input,
-                 fft ? part_of_fft(&e, signal, kernel, fmax(65536, 16 * (double)taps), matrix_get(&got, 0, i))
-                     : part_of(&e, dtype, (double)taps + 16, (long double)taps, matrix_get(&got, 0, i)));
-        }
+                 fft ? part_of_fft(&exact[i], dtype, norms, fmax(65536, 16 * (double)taps), matrix_get(&got, 0, i))
+                     : part_of(&exact[i], dtype, (double)taps + 16, (long double)taps, matrix_get(&got, 0, i)));
     }
+    free(exact);
     free_arrays(in, weights, out);
     matrix_free(&got);
 }
@@ -329,15 +331,16 @@ static void measure_reconstruct(fl_device *device, const struct matrix *u, const
     struct matrix got = matrix_create(dtype, M, N);
     fl_array *on_u = array_from(device, u), *on_vt = array_from(device, vt), *y = array_from(device, &got), *on_s;
     must(fl_array_from_host(device, dtype, 1, (int64_t[]){K}, s->data, &on_s));
+    struct exact exact[M * N];
+    long double tiny[M * N];
+    for (int64_t at = 0; at < M * N; at++)
+        exact[at] = reconstruction(u, s, vt, at / N, at % N, &tiny[at]);
     for (size_t v = 0; (variant = variant_of(device, "reconstruct", dtype, v)) != NULL; v++) {
         must(fl_reconstruct(device, on_u, on_s, on_vt, K, y, &(fl_run){.variant = variant}));
         must(fl_array_to_host(y, got.data));
-        for (int64_t at = 0; at < M * N; at++) {
-            long double tiny;
-            struct exact e = reconstruction(u, s, vt, at / N, at % N, &tiny);
+        for (int64_t at = 0; at < M * N; at++)
             note(device, "reconstruct", variant, dtype, input,
-                 part_of(&e, dtype, K + 4, tiny, matrix_get(&got, 0, at)));
-        }
+                 part_of(&exact[at], dtype, K + 4, tiny[at], matrix_get(&got, 0, at)));
     }
     free_arrays(on_u, on_s, on_vt, y);
     matrix_free(&got);
@@ -377,15 +380,16 @@ static void measure_matmul(fl_device *device, const struct matrix *a, const stru
     const char *variant;
     struct matrix got = matrix_create(a->dtype, M, N);
     fl_array *on_a = array_from(device, a), *on_b = array_from(device, b), *c = array_from(device, &got);
+    struct exact exact[M * N] = {{0}};
+    for (int64_t at = 0; at < M * N; at++)
+        for (int64_t p = 0; p < K; p++)
+            add_term(&exact[at], (long double)matrix_get(a, at / N, p) * (long double)matrix_get(b, at % N, p));
     for (size_t v = 0; (variant = variant_of(device, "matmul", a->dtype, v)) != NULL; v++) {
         must(fl_matmul(device, on_a, false, on_b, true, c, &(fl_run){.variant = variant}));
         must(fl_array_to_host(c, got.data));
-        for (int64_t at = 0; at < M * N; at++) {
-            struct exact e = {0, 0, 0};
-            for (int64_t p = 0; p < K; p++)
-                add_term(&e, (long double)matrix_get(a, at / N, p) * (long double)matrix_get(b, at % N, p));
-            note(device, "matmul", variant, a->dtype, input, part_of(&e, a->dtype, K + 1, K, matrix_get(&got, 0, at)));
-        }
+        for (int64_t at = 0; at < M * N; at++)
+            note(device, "matmul", variant, a->dtype, input,
+                 part_of(&exact[at], a->dtype, K + 1, K, matrix_get(&got, 0, at)));
     }
     free_arrays(on_a, on_b, c);
     matrix_free(&got);
@@ -427,6 +431,12 @@ static void measure_reduce(fl_device *device, const struct matrix *x, const stru
     struct matrix got = matrix_create(x->dtype, 1, results);
     fl_array *on_x = array_from(device, x), *on_y = array_from(device, y), *out;
     must(fl_array_create(device, x->dtype, 1, &results, &out));
+    struct exact exact[COLUMNS] = {{0}};
+    for (int64_t r = 0; r < results; r++)
+        for (int64_t p = 0; p < n; p++) {
+            const int64_t i = axis == 0 ? p : r, j = axis == 0 ? r : p;
+            add_term(&exact[r], (long double)matrix_get(x, i, j) * (dot ? (long double)matrix_get(y, i, j) : 1));
+        }
     for (size_t v = 0; (variant = variant_of(device, "reduce", x->dtype, v)) != NULL; v++) {
         fl_timing timing;
         const fl_run run = {.variant = variant, .timing = &timing};
@@ -437,16 +447,10 @@ static void measure_reduce(fl_device *device, const struct matrix *x, const stru
         must(status);
         must(fl_array_to_host(out, got.data));
         const bool pairwise = strcmp(timing.variant, "naive") != 0 && strcmp(timing.variant, "library") != 0;
-        for (int64_t r = 0; r < results; r++) {
-            struct exact e = {0, 0, 0};
-            for (int64_t p = 0; p < n; p++) {
-                const int64_t i = axis == 0 ? p : r, j = axis == 0 ? r : p;
-                add_term(&e, (long double)matrix_get(x, i, j) * (dot ? (long double)matrix_get(y, i, j) : 1));
-            }
+        for (int64_t r = 0; r < results; r++)
             note(device, name, variant, x->dtype, input,
-                 part_of(&e, x->dtype, (pairwise ? log2((double)n) + 40 : (double)(n - 1)) + dot, dot ? n : 0,
+                 part_of(&exact[r], x->dtype, (pairwise ? log2((double)n) + 40 : (double)(n - 1)) + dot, dot ? n : 0,
                          matrix_get(&got, 0, r)));
-        }
     }
     free_arrays(on_x, on_y, out);
     matrix_free(&got);
