@@ -5,7 +5,7 @@ passed and the processors' time, which tells more where other work runs.
     deep.py BUILD [--only=PART,...] [--without=PART,...] [--seconds=60] [-j JOBS]
 
 BUILD is an ordinary build with the tests, for the parts that run what is already built; the others have their own in
-build/asan, build/tsan and build/fuzz (CMakePresets.json). A part that fails does not stop the others: its log is named,
+build/asan, build/tsan, build/fuzz (CMakePresets.json) and build/narrow. A part that fails does not stop the others: its log is named,
 and its last lines are printed. A tool that is missing is a failure, with the package that has it: --without leaves the
 part out. --seconds: for each fuzz target.
 """
@@ -254,6 +254,19 @@ def emulation_on_arm(part):
     return f"{text.count('passed')} runs of the emulated GPU's test"
 
 
+def narrow_gpus(part):
+    """The GPU plugins for sm_75, whose multiprocessors hold the fewest threads, and gfx906, which has the fewest registers for a
+    kernel, so that kernels spill there first: the tests' own build has others."""
+    folder = SOURCE / "build/narrow"
+    part.must("configuring", ["cmake", "-S", ".", "-B", str(folder), "-G", "Ninja", "-DFLYNN_WERROR=ON", "-DBUILD_TESTING=ON",
+                              "-DFLYNN_AMD_ARCHITECTURES=gfx906", "-DFLYNN_CUDA_ARCHITECTURES=75"])
+    part.must("building", ["ninja", "-C", str(folder), "-j", str(args.jobs), "programs"])
+    built_here = [name for name in ("hip-amd", "hip-nvidia") if (folder / f"lib/flynn-{name}.so").exists()]
+    if "hip-amd" not in built_here:
+        return f"compiled: {', '.join(built_here) or 'nothing, without hipcc and nvcc'}"
+    return f"compiled: {', '.join(built_here)}; " + tested(part, ["ctest", "--test-dir", str(folder), "-R", "^amd-(registers|code-objects)$"])
+
+
 MOST_ROUNDS = 4  # of a fuzzer, where other work takes the processors
 
 
@@ -290,6 +303,7 @@ PARTS = [
     Part("functions", ["cmake"], function_values),
     Part("ranks", ["mpirun.openmpi", "mpirun.mpich"], on_ranks),
     Part("arm", ["aarch64-linux-gnu-g++", "qemu-aarch64"], emulation_on_arm),
+    Part("narrow-gpus", ["cmake", "ninja"], narrow_gpus),
     Part("gcc-analyzer", ["gcc"], lambda part: analyzed(part, "gcc", args.build)),
     Part("clang", ["clang", "ninja"], lambda part: configured(part, "fuzz") or analyzed(part, "clang", "build/fuzz")),
     Part("clang-tidy", ["clang", "clang-tidy", "ninja"], lambda part: configured(part, "fuzz") or analyzed(part, "clang-tidy", "build/fuzz")),
