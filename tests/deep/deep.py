@@ -264,7 +264,8 @@ def narrow_gpus(part):
     built_here = [name for name in ("hip-amd", "hip-nvidia") if (folder / f"lib/flynn-{name}.so").exists()]
     if "hip-amd" not in built_here:
         return f"compiled: {', '.join(built_here) or 'nothing, without hipcc and nvcc'}"
-    return f"compiled: {', '.join(built_here)}; " + tested(part, ["ctest", "--test-dir", str(folder), "-R", "^amd-(registers|code-objects)$"])
+    counted = tested(part, ["ctest", "--test-dir", str(folder), "-R", "^amd-registers$"])
+    return f"compiled: {', '.join(built_here)}; spills: {counted}"
 
 
 MOST_ROUNDS = 4  # of a fuzzer, where other work takes the processors
