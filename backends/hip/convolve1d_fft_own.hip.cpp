@@ -84,12 +84,11 @@ fft_own_launch columns_launch(const block_shape &block)
 
 } // namespace
 
-/* The pairs that cost least. */
 fft_cut hip_fft_signal_cut(const fl_convolve_args &args, fft_cost *cost)
 {
     const int64_t taps = args.kernel.shape[1], outputs = args.out.shape[1], dropped = dropped_of(taps);
-    fft_cut best = {}, c = {};
-    double least = (double)INFINITY;
+    fft_cheapest found;
+    fft_cut c = {};
     c.own = true;
     c.edge[0] = c.step[0] = c.tiles[0] = 1;
     for (const block_shape &block : blocks) {
@@ -100,11 +99,9 @@ fft_cut hip_fft_signal_cut(const fl_convolve_args &args, fft_cost *cost)
         c.edge[1] = 2 * length;
         c.step[1] = 2 * (length - dropped);
         c.tiles[1] = (outputs + c.step[1] - 1) / c.step[1];
-        if (cost(c, args) < least) {
-            best = c;
-            least = cost(c, args);
-        }
+        found.see(c, cost(c, args));
     }
+    fft_cut best = found.cut;
     if (best.edge[0] == 0)
         return best;
     const int64_t pairs = at_once / best.edge[1], turns = (best.tiles[1] + pairs - 1) / pairs;

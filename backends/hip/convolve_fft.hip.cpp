@@ -153,17 +153,21 @@ double bound_of(const fft_cut &c, fl_dtype transformed, fft_kind kind, double di
     return kind == fft_kind::wide ? transforms + FLT_EPSILON / 2 : std::max(transforms, direct);
 }
 
+/* Multiply-adds of direct sums, with terms outside the image; few outputs count as of.outputs. */
+double sums_of(const fl_convolve_args &args, const direct_sums &of)
+{
+    return std::max((double)args.out.shape[0] * (double)args.out.shape[1], of.outputs) * (double)args.kernel.shape[0] *
+           (double)args.kernel.shape[1];
+}
+
 /* The choice among those that can run. Numbers of f64 take twice the time in sums as in transforms. */
 hip_fft_choice choose(const fl_convolve_args &args, const direct_sums &of, const weighed (&all)[2], bool own,
                       double direct, double tolerance)
 {
-    const double sums = std::max((double)args.out.shape[0] * (double)args.out.shape[1], of.outputs) *
-                        (double)args.kernel.shape[0] * (double)args.kernel.shape[1];
+    const double sums = sums_of(args, of);
     hip_fft_choice choice = {nullptr, tolerance == 0 || direct <= tolerance, own, direct};
     double least = choice.direct ? of.cost * sums * (args.out.dtype == FL_F32 ? 1 : 2) : (double)INFINITY;
     char why[256];
-    if (tolerance == 0 && sums < of.least)
-        return choice;
     for (const weighed &w : all) {
         if (w.bound == INFINITY || (tolerance == 0 && !w.exact) ||
             (!own && !gpu_fft::load(w.transformed, why, sizeof why)))
@@ -193,12 +197,15 @@ hip_fft_choice choose_for(const hip_device *device, const fl_convolve_args &args
                          checked = {"fft-checked", signal ? plan_signal<double, true> : plan_image<double, true>,
                                     signal ? run_signal_checked : run_image_checked, run_image_checked_unless};
     const double direct = device->host->bound(signal ? FL_OP_CONVOLVE1D : FL_OP_CONVOLVE, "tiled", given);
+    const direct_sums &of = signal ? for_signal : for_image;
+    if (tolerance == 0 && sums_of(args, of) < of.least) /* a small call does not wait for a cut into tiles */
+        return {nullptr, true, false, direct};
     const fft_cut c = hip_fft_cut_of(args, signal, false);
     const double cost = c.cost();
     if (args.out.dtype == FL_F32) {
         const weighed all[2] = {{&single, FL_F32, cost / 2, bound_of(c, FL_F32, fft_kind::plain, direct), false},
                                 {&wide, FL_F64, cost, bound_of(c, FL_F64, fft_kind::wide, direct), true}};
-        return choose(args, signal ? for_signal : for_image, all, c.own, direct, tolerance);
+        return choose(args, of, all, c.own, direct, tolerance);
     }
     const fft_cut k = hip_fft_cut_of(args, signal, true);
     const double share = k.edge[0] != 0 ? hip_fft_share(k, args, signal) : (double)INFINITY;
@@ -206,7 +213,7 @@ hip_fft_choice choose_for(const hip_device *device, const fl_convolve_args &args
     const weighed all[2] = {{&twice, FL_F64, cost, bound_of(c, FL_F64, fft_kind::plain, direct), false},
                             {&checked, FL_F64, pays ? hip_fft_checked_cost(k, args) : (double)INFINITY,
                              bound_of(c, FL_F64, fft_kind::checked, direct), true}};
-    return choose(args, signal ? for_signal : for_image, all, c.own, direct, tolerance);
+    return choose(args, of, all, c.own, direct, tolerance);
 }
 
 /* fl_row.bound of the rows below. */

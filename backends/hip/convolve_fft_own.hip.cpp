@@ -66,20 +66,20 @@ fl_status queue_rows(const fl_context *context, const fft_own_work<T, W> &work, 
 
 } // namespace
 
-/* The tiles that cost least. */
 fft_cut hip_fft_own_cut(const fl_convolve_args &args, fft_cost *cost)
 {
-    fft_cut best = {}, c = {};
-    double least = (double)INFINITY;
+    fft_cheapest found;
+    fft_cut c = {};
     c.own = true;
     if (args.kernel.shape[0] > hip_fft_own_taps || args.kernel.shape[1] > hip_fft_own_taps)
-        return best;
+        return found.cut;
     for (int64_t rows : edges)
         for (int64_t columns : edges)
-            if (c.set(args, 0, rows) && c.set(args, 1, columns) && cost(c, args) < least) {
-                best = c;
-                least = cost(c, args);
-            }
+            if (c.set(args, 0, rows) && c.set(args, 1, columns))
+                found.see(c, cost(c, args));
+    fft_cut best = found.cut;
+    if (best.edge[0] == 0)
+        return best;
     const int64_t tiles = best.tiles[0] * best.tiles[1], most = at_once / (best.edge[0] * best.edge[1]);
     const int64_t times = (tiles + most - 1) / most;
     best.count = (int)((tiles + times - 1) / times);

@@ -44,7 +44,21 @@ struct fft_cut {
     }
 };
 
-/* By what a cut is chosen: hip_fft_cost, the transforms alone, or hip_fft_checked_cost. */
+/* The cheapest of the cuts that it was shown; edge 0: of none. */
+struct fft_cheapest {
+    fft_cut cut = {};
+    double cost = (double)INFINITY;
+
+    void see(const fft_cut &other, double its_cost)
+    {
+        if (its_cost < cost) {
+            cut = other;
+            cost = its_cost;
+        }
+    }
+};
+
+/* What a cut costs: hip_fft_cost, the transforms alone, or hip_fft_checked_cost. */
 using fft_cost = double(const fft_cut &c, const fl_convolve_args &args);
 inline double hip_fft_cost(const fft_cut &c, const fl_convolve_args &)
 {

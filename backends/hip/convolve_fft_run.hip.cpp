@@ -60,8 +60,8 @@ double hip_fft_share(const fft_cut &c, const fl_convolve_args &args, bool signal
     return checked_units(c, signal) * norms / ((terms + 14) * terms / 4);
 }
 
-/* A sum is computed directly where it has less than the share of the terms, as at the border, and any sum may be where
- * the share is too large. Smaller tiles have a smaller share and cost more to transform. The numbers: measured on an
+/* A sum that has less than the share of the terms, as at the border, is computed directly as well; if the share is too
+ * large, any sum may be. Smaller tiles have a smaller share and cost more to transform. The factors were measured on an
  * H200. */
 double hip_fft_checked_cost(const fft_cut &c, const fl_convolve_args &args)
 {
@@ -83,10 +83,12 @@ fft_cut hip_fft_cut_of(const fl_convolve_args &args, bool signal, bool checked)
     fft_cut best = signal ? hip_fft_signal_cut(args, cost) : hip_fft_own_cut(args, cost), c = {};
     if (best.edge[0] != 0)
         return best;
+    fft_cheapest found; /* for a library's transforms */
     for (int64_t rows = signal ? 1 : e.shortest; signal ? rows == 1 : goes_on(args, e, 0, rows); rows *= 2)
         for (int64_t columns = e.shortest; goes_on(args, e, 1, columns) && rows * columns <= most; columns *= 2)
-            if (c.set(args, 0, rows) && c.set(args, 1, columns) && (best.edge[0] == 0 || c.cost() < best.cost()))
-                best = c;
+            if (c.set(args, 0, rows) && c.set(args, 1, columns))
+                found.see(c, c.cost());
+    best = found.cut;
     if (best.edge[0] != 0)
         best.count =
             (int)least(best.tiles[0] * best.tiles[1], std::max(at_once / (best.edge[0] * best.edge[1]), INT64_C(1)));

@@ -5,9 +5,9 @@ passed and the processors' time, which tells more where other work runs.
     deep.py BUILD [--only=PART,...] [--without=PART,...] [--seconds=60] [-j JOBS]
 
 BUILD is an ordinary build with the tests, for the parts that run what is already built; the others have their own in
-build/asan, build/tsan, build/fuzz (CMakePresets.json) and build/narrow. A part that fails does not stop the others: its log is named,
-and its last lines are printed. A tool that is missing is a failure, with the package that has it: --without leaves the
-part out. --seconds: for each fuzz target.
+build/asan, build/tsan, build/fuzz (CMakePresets.json) and build/narrow. A part that fails does not stop the others: its
+log is named, and its last lines are printed. A tool that is missing is a failure, with the package that has it:
+--without leaves the part out. --seconds: for each fuzz target.
 """
 import argparse
 import concurrent.futures

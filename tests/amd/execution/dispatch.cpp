@@ -251,8 +251,8 @@ class workgroup_runner
     }
 
   private:
-    /* Lets the wavefronts that have not ended run, at the start and when all of them have come to the barrier. A
-     * barrier does not wait for wavefronts that ended (4.3, S_BARRIER). Returns false if all have ended. */
+    /* All wavefronts that have not ended may run: at the start, and again once all of them wait at the barrier, which
+     * does not wait for wavefronts that have ended (4.3, S_BARRIER). Returns false if all have ended. */
     bool continue_all()
     {
         for (wavefront &w : waves)

@@ -217,8 +217,8 @@ static void fall_off(struct matrix *image)
 /* An image of several tiles of `fft`, which are at most 512 on an edge, in both dimensions. Content 0
  * has random numbers. Content 1 has zeros, and one number of 10^6 among numbers below 1, next to which fft-wide and
  * fft-checked are as accurate as the others. Content 2 has infinities, NaN, and numbers whose squares overflow, each in
- * a tile of its own. Content 3 has numbers of very different sizes, so that many sums are small against their tile.
- * Contents 4 to 7 have many sums of zeros alone, next to others. */
+ * a tile of its own. Content 3 has numbers of very different sizes, so that many sums are small compared with the
+ * largest ones of their tile. Contents 4 to 7 have many sums of zeros alone, next to others. */
 static struct matrix image_of_tiles(fl_dtype dtype, int64_t rows, int64_t columns, int content)
 {
     struct matrix image = matrix_random(dtype, rows, columns, 7);
