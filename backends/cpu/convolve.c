@@ -3,7 +3,7 @@
  * convolve.c - 2-D convolution: what each variant costs, its tiles, and the rows. The loops are in convolve_typed.h,
  * the transforms in convolve_fft_typed.h.
  */
-#include "fftw.h"
+#include "fft_check.h"
 #include "operation.h"
 #include "openmp.h"
 
@@ -27,7 +27,7 @@ enum {
     FFT_TIMES = 4,
     FFT_BYTES = 1 << 20, /* of a tile that stays in the second cache */
     FFT_MOST = 1 << 28,  /* elements of a tile: FFTW counts in an int */
-    FEW_SUMS = 64,       /* of so many, one is summed again faster by itself than with all others */
+    FEW_COLUMNS = 16,    /* that are summed again together: one of them by itself takes as long */
 };
 
 /* Output rows i0 to i1 and columns j0 to j1, the ends excluded. */
@@ -116,8 +116,41 @@ static inline bool fft_goes_on(const fl_convolve_args *c, int d, int64_t edge)
            edge / 2 < max64(c->out.shape[d] + c->kernel.shape[d] - 1, FFT_EDGE);
 }
 
+/* Elements of the image that a tile has at most, and terms of a sum. */
+static inline double fft_inside(const fl_convolve_args *c, const fft_cut *cut)
+{
+    return fmin((double)cut->edge[0] * (double)cut->edge[1], (double)elements_of(&c->image));
+}
+
+static inline double fft_terms(const fl_convolve_args *c)
+{
+    return (double)min64(elements_of(&c->kernel), elements_of(&c->image));
+}
+
+/* Outputs that have fewer terms than others have. */
+static inline double outputs_at_border(const fl_convolve_args *c)
+{
+    double inner = 1;
+
+    for (int d = 0; d < 2; d++)
+        inner *= (double)min64(max64(0, c->image.shape[d] - c->kernel.shape[d] + 1), c->out.shape[d]);
+    return outputs_of(c) - inner;
+}
+
+/* What a cut costs, in the unit of cpu_fft_cost; that of fft-checked for a kernel of random numbers. */
+static inline double CPU_NAME(cost_of_cut)(const fl_convolve_args *c, const fft_cut *cut, size_t element, bool checked)
+{
+    const bool fits = cut->edge[0] * cut->edge[1] <= FFT_BYTES / (int64_t)element;
+    const double transforms = cpu_fft_cost(fft_elements(cut), fft_log2(cut)) * (fits ? 1 : 1.4);
+
+    if (!checked)
+        return transforms;
+    const double terms = fft_terms(c), share = fft_share_of_random(fft_log2(cut), fft_inside(c, cut), terms);
+    return transforms + fft_checked_cost(share, terms, outputs_of(c), outputs_at_border(c));
+}
+
 /* The tiles that cost least. */
-static fft_cut CPU_NAME(fft_cut)(const fl_convolve_args *c, size_t element)
+static fft_cut CPU_NAME(fft_cut)(const fl_convolve_args *c, size_t element, bool checked)
 {
     fft_cut best = {{0, 0}, {0, 0}, {0, 0}}, cut = best;
     double least = INFINITY;
@@ -126,8 +159,7 @@ static fft_cut CPU_NAME(fft_cut)(const fl_convolve_args *c, size_t element)
         for (int64_t columns = FFT_EDGE; fft_goes_on(c, 1, columns) && rows * columns <= FFT_MOST; columns *= 2) {
             if (!fft_cut_edge(c, &cut, 0, rows) || !fft_cut_edge(c, &cut, 1, columns))
                 continue;
-            const bool fits = rows * columns <= FFT_BYTES / (int64_t)element;
-            const double cost = cpu_fft_cost(fft_elements(&cut), fft_log2(&cut)) * (fits ? 1 : 1.4);
+            const double cost = CPU_NAME(cost_of_cut)(c, &cut, element, checked);
             if (cost < least) {
                 least = cost;
                 best = cut;
@@ -240,9 +272,9 @@ static void CPU_NAME(plan_separable)(void *device, const void *args, fl_launch *
 
 /* Of the bytes that the library moves only the least is known: each of the two transforms loads and stores its tile
  * twice, along rows and along columns. */
-static void CPU_NAME(plan_transforms)(const void *args, size_t element, fl_launch *launch)
+static void CPU_NAME(plan_transforms)(const void *args, size_t element, bool checked, fl_launch *launch)
 {
-    const fft_cut cut = CPU_NAME(fft_cut)(args, element);
+    const fft_cut cut = CPU_NAME(fft_cut)(args, element, checked);
 
     memset(launch->block, 0, sizeof launch->block);
     if (cut.edge[0] == 0)
@@ -254,13 +286,19 @@ static void CPU_NAME(plan_transforms)(const void *args, size_t element, fl_launc
 static void CPU_NAME(plan_fft)(void *device, const void *args, fl_launch *launch)
 {
     (void)device;
-    CPU_NAME(plan_transforms)(args, (size_t)size_of(args), launch);
+    CPU_NAME(plan_transforms)(args, (size_t)size_of(args), false, launch);
 }
 
 static void CPU_NAME(plan_fft_wide)(void *device, const void *args, fl_launch *launch)
 {
     (void)device;
-    CPU_NAME(plan_transforms)(args, sizeof(double), launch);
+    CPU_NAME(plan_transforms)(args, sizeof(double), false, launch);
+}
+
+static void CPU_NAME(plan_fft_checked)(void *device, const void *args, fl_launch *launch)
+{
+    (void)device;
+    CPU_NAME(plan_transforms)(args, sizeof(double), true, launch);
 }
 
 /* -------------------------------------------------------------------------------------------------- rows ---- */
@@ -273,12 +311,14 @@ CPU_RUN_FLOATS(by_rank, fl_convolve_args, out)
 CPU_RUN_FLOATS(reference, fl_convolve_args, out)
 #endif
 
+CPU_FFT_RUNS
+
 /* The cost and the bound of one of the variants by FFT; `transformed`: the type that is. */
 static void CPU_NAME(weigh_fft)(const fl_convolve_args *c, fl_dtype transformed, double *cost, double *bound)
 {
     const bool single = transformed == FL_F32, wide = transformed != c->out.dtype;
     const double sums = outputs_of(c) * taps_of(c);
-    const fft_cut cut = CPU_NAME(fft_cut)(c, single ? sizeof(float) : sizeof(double));
+    const fft_cut cut = CPU_NAME(fft_cut)(c, single ? sizeof(float) : sizeof(double), false);
 
     *cost = *bound = INFINITY;
     if (cut.edge[0] == 0)
@@ -286,6 +326,22 @@ static void CPU_NAME(weigh_fft)(const fl_convolve_args *c, fl_dtype transformed,
     *cost = cpu_fft_cost(fft_elements(&cut), fft_log2(&cut)) * (single ? 0.5 : 1) +
             (sums < CPU_FFT_LEAST ? DBL_MAX / 4 : 0);
     *bound = cpu_fft_bound(fft_log2(&cut), (single ? FLT_EPSILON : DBL_EPSILON) / 2) + (wide ? FLT_EPSILON / 2 : 0);
+}
+
+/* What fft-checked costs with this kernel; INFINITY: most sums would be computed directly. */
+static double CPU_NAME(weigh_checked)(const fl_convolve_args *c)
+{
+    const fft_cut cut = CPU_NAME(fft_cut)(c, sizeof(double), true);
+    const double terms = fft_terms(c), inside = fft_inside(c, &cut);
+
+    if (cut.edge[0] == 0 || outputs_of(c) * taps_of(c) < CPU_FFT_LEAST ||
+        fft_share_of_random(fft_log2(&cut), inside, terms) > fft_most_share)
+        return INFINITY;
+    const fft_kernel kernel = fft_kernel_of(&c->kernel, terms);
+    const double share = fft_share_of(&kernel, fft_log2(&cut), inside, terms);
+    return !(share <= fft_most_share) ? INFINITY
+                                      : cpu_fft_cost(fft_elements(&cut), fft_log2(&cut)) +
+                                            fft_checked_cost(share, terms, outputs_of(c), outputs_at_border(c));
 }
 
 static cpu_methods CPU_NAME(methods)(const cpu_device *device, const fl_convolve_args *c)
@@ -298,8 +354,12 @@ static cpu_methods CPU_NAME(methods)(const cpu_device *device, const fl_convolve
     CPU_NAME(weigh_fft)(c, c->out.dtype, &m.cost[CPU_FFT], &m.bound[CPU_FFT]);
     m.bound[CPU_FFT] = fmax(m.bound[CPU_FFT], m.bound[CPU_DIRECT]); /* fft sums some tiles directly */
     m.cost[CPU_FFT_WIDE] = INFINITY;
+    m.cost[CPU_FFT_CHECKED] = INFINITY;
+    m.bound[CPU_FFT_CHECKED] = m.bound[CPU_DIRECT];
     if (single)
         CPU_NAME(weigh_fft)(c, FL_F64, &m.cost[CPU_FFT_WIDE], &m.bound[CPU_FFT_WIDE]);
+    else
+        m.cost[CPU_FFT_CHECKED] = CPU_NAME(weigh_checked)(c);
     return m;
 }
 
@@ -328,7 +388,7 @@ static bool CPU_NAME(is_of_rank_one)(const fl_convolve_args *c)
 /* A kernel of rank one is summed directly where that is exact enough. */
 static cpu_method CPU_NAME(choose)(const cpu_device *device, const fl_convolve_args *c, double tolerance)
 {
-    if (tolerance == 0 && (c->out.dtype != FL_F32 || outputs_of(c) * taps_of(c) < CPU_FFT_LEAST))
+    if (tolerance == 0 && outputs_of(c) * taps_of(c) < CPU_FFT_LEAST)
         return CPU_DIRECT; /* without weighing the others, which takes longer than a small convolution */
     const cpu_methods m = CPU_NAME(methods)(device, c);
     const cpu_method best = cpu_fft_choose(m, tolerance);
@@ -344,6 +404,7 @@ static fl_status CPU_NAME(run_automatic)(const fl_context *context, const void *
     switch (CPU_NAME(choose)(context->device, args, launch->tolerance)) {
     case CPU_FFT: return (single ? CPU_NAME(run_fft_f32) : CPU_NAME(run_fft_f64))(context, args, launch);
     case CPU_FFT_WIDE: return CPU_NAME(run_fft_wide)(context, args, launch);
+    case CPU_FFT_CHECKED: return CPU_NAME(run_fft_checked)(context, args, launch);
     default: return CPU_NAME(run_by_rank)(context, args, launch);
     }
 }
@@ -354,6 +415,7 @@ static const char *CPU_NAME(chosen)(const fl_context *context, const void *args,
     switch (CPU_NAME(choose)(context->device, args, launch->tolerance)) {
     case CPU_FFT: CPU_NAME(plan_fft)(context->device, args, launch); return "fft";
     case CPU_FFT_WIDE: CPU_NAME(plan_fft_wide)(context->device, args, launch); return "fft-wide";
+    case CPU_FFT_CHECKED: CPU_NAME(plan_fft_checked)(context->device, args, launch); return "fft-checked";
     default:
         if (!CPU_NAME(is_of_rank_one)(args))
             return "tiled";
@@ -364,8 +426,8 @@ static const char *CPU_NAME(chosen)(const fl_context *context, const void *args,
 
 static const fl_row rows[] = {
     {CPU_ROW(FL_OP_CONVOLVE, "auto", CPU_FLOATS, plan_tiled, run_automatic,
-             "separable if the kernel is of rank one, else tiled, or in f32 fft-wide for large kernels; fft with a "
-             "tolerance"),
+             "separable if the kernel is of rank one, else tiled, or for large kernels fft-wide (f32) and fft-checked "
+             "(f64); fft with a tolerance"),
      .chosen = CPU_NAME(chosen), .bound = CPU_NAME(bound_auto)},
     {CPU_ROW(FL_OP_CONVOLVE, "tiled", CPU_FLOATS, plan_tiled, run_tiled,
              "blocks that stay in the cache; each loaded element is used for four rows of sums in registers")},
@@ -385,4 +447,5 @@ CPU_OPERATION(cpu_convolve, rows);
 CPU_FFT_OPERATIONS(
     FL_OP_CONVOLVE, cpu_convolve,
     "FFTs of tiles that stay in the cache, by FFTW; the error is relative to the largest sums of a tile",
-    "the same in f64, and sums that are small against their tile again directly: as accurate as the others")
+    "the same in f64, and sums that are small against their tile again directly: as accurate as the others",
+    "fft, and sums whose terms may be too small for its error again directly: as accurate as the others")

@@ -3,7 +3,7 @@
  * convolve1d.c - convolution of vectors: what each variant costs, its tiles, and the rows. The loops are in
  * convolve1d_typed.h, the transforms in convolve1d_fft_typed.h.
  */
-#include "fftw.h"
+#include "fft_check.h"
 #include "operation.h"
 #include "openmp.h"
 
@@ -24,12 +24,32 @@ enum {
     FFT_LONGEST = 65536, /* block, or FFT_TIMES the kernel: flynn.h promises no longer ones */
     FFT_TIMES = 16,
     FFT_MOST = 1 << 30, /* FFTW counts in an int */
-    FEW_SUMS = 64,      /* of so many, one is summed again faster by itself than with all others */
+    FEW_SUMS = 64,      /* that are summed again together: one of them by itself takes as long */
 };
+
+static inline double fft_terms(const fl_convolve1d_args *c)
+{
+    return (double)min64(c->kernel.shape[0], c->signal.shape[0]);
+}
+
+/* Elements of the signal that a block has at most. */
+static inline double fft_inside(const fl_convolve1d_args *c, int64_t length)
+{
+    return (double)min64(length, c->signal.shape[0]);
+}
+
+/* What direct sums cost besides the transforms, in fft-checked and for an output. */
+static inline double CPU_NAME(checked_cost)(const fl_convolve1d_args *c, double share)
+{
+    const double outputs = (double)c->out.shape[0];
+    const double inner = fmin((double)max64(0, c->signal.shape[0] - c->kernel.shape[0] + 1), outputs);
+
+    return 1.5 * fft_checked_cost(share, fft_terms(c), outputs, outputs - inner) / outputs;
+}
 
 /* The length of a block, a power of two: that for which an output costs the least, or all in one where that is no
  * longer; 0: the kernel is too long for FFTW. */
-static int64_t CPU_NAME(block_length)(const fl_convolve1d_args *c)
+static int64_t CPU_NAME(block_length)(const fl_convolve1d_args *c, bool checked)
 {
     const int64_t taps = c->kernel.shape[0], full = c->out.shape[0] + taps - 1;
     const int64_t longest = taps > FFT_MOST / FFT_TIMES ? FFT_MOST : max64(FFT_LONGEST, FFT_TIMES * taps);
@@ -37,7 +57,9 @@ static int64_t CPU_NAME(block_length)(const fl_convolve1d_args *c)
     int64_t best = 0;
 
     for (int64_t n = FFT_SHORTEST; n <= longest; n *= 2) {
-        const double cost = n < taps ? INFINITY : (double)n * (cpu_fft_log2(n) + 4) / (double)(n - taps + 1);
+        double cost = n < taps ? INFINITY : cpu_fft_cost((double)n, cpu_fft_log2(n)) / (double)(n - taps + 1);
+        if (checked)
+            cost += CPU_NAME(checked_cost)(c, fft_share_of_random(cpu_fft_log2(n), fft_inside(c, n), fft_terms(c)));
         if (cost < least) {
             least = cost;
             best = n;
@@ -136,9 +158,9 @@ static inline double fft_elements(const fl_convolve1d_args *c, int64_t length)
 
 /* Operations of a real FFT are about half of the 5 n log2(n) of a complex one; a product is 6. Of the bytes that the
  * library moves only the least is known: each transform loads and stores its block once. */
-static void CPU_NAME(plan_transforms)(const fl_convolve1d_args *c, double element, fl_launch *launch)
+static void CPU_NAME(plan_transforms)(const fl_convolve1d_args *c, double element, bool checked, fl_launch *launch)
 {
-    const int64_t length = CPU_NAME(block_length)(c);
+    const int64_t length = CPU_NAME(block_length)(c, checked);
     const double n = (double)length;
 
     memset(launch->block, 0, sizeof launch->block);
@@ -151,13 +173,19 @@ static void CPU_NAME(plan_transforms)(const fl_convolve1d_args *c, double elemen
 static void CPU_NAME(plan_fft)(void *device, const void *args, fl_launch *launch)
 {
     (void)device;
-    CPU_NAME(plan_transforms)(args, size_of(args), launch);
+    CPU_NAME(plan_transforms)(args, size_of(args), false, launch);
 }
 
 static void CPU_NAME(plan_fft_wide)(void *device, const void *args, fl_launch *launch)
 {
     (void)device;
-    CPU_NAME(plan_transforms)(args, sizeof(double), launch);
+    CPU_NAME(plan_transforms)(args, sizeof(double), false, launch);
+}
+
+static void CPU_NAME(plan_fft_checked)(void *device, const void *args, fl_launch *launch)
+{
+    (void)device;
+    CPU_NAME(plan_transforms)(args, sizeof(double), true, launch);
 }
 
 /* -------------------------------------------------------------------------------------------------- rows ---- */
@@ -168,10 +196,29 @@ CPU_RUN_FLOATS(tiled, fl_convolve1d_args, out)
 CPU_RUN_FLOATS(reference, fl_convolve1d_args, out)
 #endif
 
+CPU_FFT_RUNS
+
+/* What fft-checked costs with this kernel; INFINITY: most sums would be computed directly. */
+static double CPU_NAME(weigh_checked)(const fl_convolve1d_args *c)
+{
+    const int64_t length = CPU_NAME(block_length)(c, true);
+    const double log2_of_block = length > 0 ? cpu_fft_log2(length) : 0;
+    const double terms = fft_terms(c), inside = fft_inside(c, length);
+
+    if (length == 0 || terms_of(c) < CPU_FFT_LEAST ||
+        fft_share_of_random(log2_of_block, inside, terms) > fft_most_share)
+        return INFINITY;
+    const fft_kernel kernel = fft_kernel_of(&c->kernel, terms);
+    const double share = fft_share_of(&kernel, log2_of_block, inside, terms);
+    return !(share <= fft_most_share) ? INFINITY
+                                      : cpu_fft_cost(fft_elements(c, length), log2_of_block) +
+                                            CPU_NAME(checked_cost)(c, share) * (double)c->out.shape[0];
+}
+
 /* A multiply-add costs half as much again as in two dimensions. */
 static cpu_methods CPU_NAME(methods)(const cpu_device *device, const fl_convolve1d_args *c)
 {
-    const int64_t length = CPU_NAME(block_length)(c);
+    const int64_t length = CPU_NAME(block_length)(c, false);
     const bool single = c->out.dtype == FL_F32;
     const double log2_of_block = length > 0 ? cpu_fft_log2(length) : 0;
     const double cost = length == 0 ? INFINITY
@@ -182,10 +229,10 @@ static cpu_methods CPU_NAME(methods)(const cpu_device *device, const fl_convolve
 
     return (cpu_methods){.dtype = c->out.dtype,
                          .cost = {1.5 * CPU_FFT_SUM * terms_of(c) * (single ? 1 : 2), cost * (single ? 0.5 : 1),
-                                  single ? cost : INFINITY},
+                                  single ? cost : INFINITY, single ? INFINITY : CPU_NAME(weigh_checked)(c)},
                          .bound = {direct,
                                    fmax(direct, cpu_fft_bound(log2_of_block, (single ? FLT_EPSILON : DBL_EPSILON) / 2)),
-                                   cpu_fft_bound(log2_of_block, DBL_EPSILON / 2) + FLT_EPSILON / 2}};
+                                   cpu_fft_bound(log2_of_block, DBL_EPSILON / 2) + FLT_EPSILON / 2, direct}};
 }
 
 static double CPU_NAME(bound_auto)(void *device, const void *args)
@@ -207,7 +254,7 @@ static double CPU_NAME(bound_fft_wide)(void *device, const void *args)
 
 static cpu_method CPU_NAME(choose)(const cpu_device *device, const fl_convolve1d_args *c, double tolerance)
 {
-    if (tolerance == 0 && (c->out.dtype != FL_F32 || terms_of(c) < CPU_FFT_LEAST))
+    if (tolerance == 0 && terms_of(c) < CPU_FFT_LEAST)
         return CPU_DIRECT; /* without weighing the others, which takes longer than a small convolution */
     return cpu_fft_choose(CPU_NAME(methods)(device, c), tolerance);
 }
@@ -219,6 +266,7 @@ static fl_status CPU_NAME(run_automatic)(const fl_context *context, const void *
     switch (CPU_NAME(choose)(context->device, args, launch->tolerance)) {
     case CPU_FFT: return (single ? CPU_NAME(run_fft_f32) : CPU_NAME(run_fft_f64))(context, args, launch);
     case CPU_FFT_WIDE: return CPU_NAME(run_fft_wide)(context, args, launch);
+    case CPU_FFT_CHECKED: return CPU_NAME(run_fft_checked)(context, args, launch);
     default: return CPU_NAME(run_tiled)(context, args, launch);
     }
 }
@@ -229,13 +277,14 @@ static const char *CPU_NAME(chosen)(const fl_context *context, const void *args,
     switch (CPU_NAME(choose)(context->device, args, launch->tolerance)) {
     case CPU_FFT: CPU_NAME(plan_fft)(context->device, args, launch); return "fft";
     case CPU_FFT_WIDE: CPU_NAME(plan_fft_wide)(context->device, args, launch); return "fft-wide";
+    case CPU_FFT_CHECKED: CPU_NAME(plan_fft_checked)(context->device, args, launch); return "fft-checked";
     default: return "tiled";
     }
 }
 
 static const fl_row rows[] = {
     {CPU_ROW(FL_OP_CONVOLVE1D, "auto", CPU_FLOATS, plan_tiled, run_automatic,
-             "tiled, or in f32 fft-wide for long kernels; fft with a tolerance"),
+             "tiled, or for long kernels fft-wide (f32) and fft-checked (f64); fft with a tolerance"),
      .chosen = CPU_NAME(chosen), .bound = CPU_NAME(bound_auto)},
     {CPU_ROW(FL_OP_CONVOLVE1D, "tiled", CPU_FLOATS, plan_tiled, run_tiled,
              "blocks that stay in the cache, four sums in registers, the kernel in pieces")},
@@ -251,4 +300,5 @@ CPU_OPERATION(cpu_convolve1d, rows);
 
 CPU_FFT_OPERATIONS(FL_OP_CONVOLVE1D, cpu_convolve1d,
                    "FFTs of blocks by FFTW; the error is relative to the largest sums",
-                   "fft in f64, and sums that are small against their block directly: as accurate as tiled")
+                   "fft in f64, and sums that are small against their block directly: as accurate as tiled",
+                   "fft, and sums whose terms may be too small for its error directly: as accurate as tiled")

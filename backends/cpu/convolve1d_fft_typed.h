@@ -14,8 +14,17 @@ typedef struct FT(filter) {
     const cpu_fft *plan;
     work *kernel;    /* its spectrum, divided by the length */
     fft_norms norms; /* the kernel's */
+    bool exact;      /* sums that are less accurate than direct ones are computed again, directly */
+    fft_table table; /* the kernel's, for fft-checked */
     fft_found found;
 } FT(filter);
+
+/* Returns whether this is fft-checked: sums in `work` are no more accurate than direct ones, but exact ones are asked
+ * for. */
+static inline bool FT(is_checked)(const FT(filter) * f)
+{
+    return sizeof(work) == sizeof(real) && f->exact;
+}
 
 static void FT(transform_kernel)(FT(filter) * f)
 {
@@ -55,23 +64,47 @@ static int64_t FT(clear_empty)(const FT(filter) * f, int64_t i, int64_t count, w
     return others;
 }
 
-/* Stores a block's sums, those that are too inaccurate after they were summed again: one by one, or, where they are
- * many, with all others. */
-static void FT(store_block)(const FT(filter) * f, int64_t i, int64_t count, work *block, double least)
+/* Raises the sums of a block that are below check->least, but accurate all the same, to it; returns how many others
+ * are. */
+static int64_t FT(check_block)(const FT(filter) * f, int64_t i, int64_t count, work *block, const fft_check *check)
 {
-    int64_t small = FT(store_row)(block, least, (real *)f->c->out.data + i, count);
+    enum { SOME = 1024 }; /* outputs at a time, so that what their windows change by stays in the first cache */
+    const int64_t taps = f->c->kernel.shape[0], x0 = i + f->c->origin - taps, size = f->c->signal.shape[0];
+    double sum[SOME], squares[SOME], below[SOME];
+    fft_window window = {0, 0}; /* of the output before the first one */
+    int64_t small = 0;
 
+    for (int64_t x = max64(x0, 0); x < min64(x0 + taps, size); x++) {
+        const double element = ((const real *)f->c->signal.data)[x];
+        window.sum += fabs(element);
+        window.squares += element * element;
+    }
+    for (int64_t j = 0; j < count; j += SOME) {
+        const int64_t outputs = min64(SOME, count - j);
+        memset(sum, 0, sizeof sum);
+        memset(squares, 0, sizeof squares);
+        FT(count_row)(f->c->signal.data, size, x0 + j + taps, outputs, 1, sum, squares);
+        FT(count_row)(f->c->signal.data, size, x0 + j, outputs, -1, sum, squares);
+        fft_sum_below(&f->table, 0, 1, x0 + j + taps, size, below, outputs);
+        small += fft_judge(check, &window, sum, squares, below, (double *)(void *)(block + j), outputs);
+    }
+    return small;
+}
+
+/* Computes again the sums of a block that are below `least`, with neighbours: as many as a direct sum takes together.
+ */
+static void FT(sum_again)(const FT(filter) * f, int64_t i, int64_t count, work *block, double least, int64_t small)
+{
     if (small * f->c->kernel.shape[0] > f->length) /* elements, which clear_empty looks at */
         small = FT(clear_empty)(f, i, count, block, least);
-    if (small > count / FEW_SUMS) {
-        FN(tile)(f->c, i, i + count);
-        return;
+    for (int64_t j = 0, end; j < count && small > 0; j = end) {
+        end = j + 1;
+        if (fabs((double)block[j]) >= least)
+            continue;
+        for (int64_t x = end; x < min64(count, end + FEW_SUMS); x++)
+            end = fabs((double)block[x]) >= least ? end : x + 1;
+        FN(tile)(f->c, i + j, i + end);
     }
-    for (int64_t x = 0; x < count && small > 0; x++)
-        if (!(fabs((double)block[x]) >= least)) {
-            FN(tile)(f->c, i + x, i + x + 1);
-            small--;
-        }
 }
 
 /* Outputs i to `end`, directly. With a tolerance, which may be less than sums in `real` keep, those of fft-wide are in
@@ -98,41 +131,56 @@ static void FT(sum_outputs)(const FT(filter) * f, int64_t i, int64_t end, work *
         ((real *)c->out.data)[x] = (real)block[x - i];
 }
 
-/* Outputs i to i + step. A block that cannot be transformed is summed directly; one of zeros has sums of zero, if the
+/* Outputs i to i + step. A block that cannot be transformed is summed directly, as is one most of whose sums would be
+ * too small for fft-checked, if its numbers are independent of the kernel's; one of zeros has sums of zero, if the
  * kernel is finite. Returns what the largest magnitude of its sums is at least, as far as a call with a tolerance needs
  * it. */
 static double FT(convolve_block)(const FT(filter) * f, int64_t i, work *block)
 {
     const fl_convolve1d_args *c = f->c;
-    const int64_t taps = c->kernel.shape[0], count = min64(f->step, c->out.shape[0] - i), number = i / f->step;
+    const int64_t taps = c->kernel.shape[0], size = c->signal.shape[0], from = i + c->origin - taps + 1;
+    const int64_t count = min64(f->step, c->out.shape[0] - i), number = i / f->step;
+    const double terms = (double)min64(taps, size); /* of a sum, at most */
+    const double inside = (double)max64(1, min64(from + f->length, size) - max64(from, 0));
     const bool tolerant = f->found.tolerance > 0;
     fft_norms norms = {0};
 
-    FT(load_row)(c->signal.data, c->signal.shape[0], i + c->origin - taps + 1, f->length, block, &norms);
+    FT(load_row)(c->signal.data, size, from, f->length, block, &norms);
     if (tolerant)
         f->found.error[number] = 0;
     if (norms.sum == 0 && f->norms.sum < INFINITY) {
         memset((real *)c->out.data + i, 0, (size_t)count * sizeof(real));
-    } else if (!FT(can_transform)(&norms, f->norms.sum, (double)f->length)) {
-        FT(sum_outputs)(f, i, i + count, block);
-    } else {
-        const double error = FT(error)(&norms, &f->norms, cpu_fft_log2(f->length));
-        cpu_fft_rows(f->plan, block, 0);
-        FT(multiply)(f->kernel, block, f->length / 2 + 1);
-        cpu_fft_rows_back(f->plan, block, 0);
-        FT(store_block)(f, i, count, block, tolerant ? 0 : FT(least_accurate)(error, (double)taps));
-        if (tolerant)
-            return FT(note_tile)(&f->found, number, error, FT(largest)(block, count, 0));
+        return 0;
     }
-    return 0;
+    const double error = FT(error)(&norms, &f->norms, cpu_fft_log2(f->length), FT(is_checked)(f));
+    fft_check check = {.least = f->exact ? FT(least_accurate)(error, terms) : 0,
+                       .needed = FT(least_terms)(error, terms)};
+    const bool in_vain = FT(is_checked)(f) && norms.sum / inside * f->norms.sum < check.needed;
+    if (in_vain || !FT(can_transform)(&norms, f->norms.sum, (double)f->length)) {
+        FT(sum_outputs)(f, i, i + count, block);
+        return 0;
+    }
+    cpu_fft_rows(f->plan, block, 0);
+    FT(multiply)(f->kernel, block, f->length / 2 + 1);
+    cpu_fft_rows_back(f->plan, block, 0);
+    int64_t small = FT(store_row)(block, check.least, (real *)c->out.data + i, count);
+    if (small > 0 && FT(is_checked)(f)) {
+        fft_set_check(&check, &f->table, &norms, f->length);
+        small = FT(check_block)(f, i, count, block, &check);
+    }
+    if (small > 0)
+        FT(sum_again)(f, i, count, block, check.least, small);
+    return tolerant ? FT(note_tile)(&f->found, number, error, FT(largest)(block, count, 0)) : 0;
 }
 
-static fl_status FT(run)(const fl_context *context, const void *args, const fl_launch *launch)
+/* `exact`: sums that are less accurate than direct ones are computed again. */
+static fl_status FT(convolve)(const fl_context *context, const void *args, const fl_launch *launch, bool exact)
 {
     const double tolerance = launch->tolerance;
-    FT(filter) f = {.c = args, .length = CPU_NAME(block_length)(args), .found = {.tolerance = tolerance}};
+    FT(filter) f = {.c = args, .exact = exact, .found = {.tolerance = tolerance}};
+    f.length = CPU_NAME(block_length)(args, FT(is_checked)(&f));
     const int64_t n = f.c->out.shape[0], taps = f.c->kernel.shape[0];
-    size_t bytes, errors;
+    size_t bytes, errors, table;
     double largest = 0;
     fl_status status;
     void *memory;
@@ -146,7 +194,8 @@ static fl_status FT(run)(const fl_context *context, const void *args, const fl_l
     team = (int)min64(cpu_team(context, launch->flops), (n + f.step - 1) / f.step);
     bytes = ((size_t)cpu_fft_pitch(f.length) * sizeof(work) + CPU_LINE - 1) / CPU_LINE * CPU_LINE;
     errors = tolerance > 0 ? (size_t)((n + f.step - 1) / f.step) * sizeof(double) : 0;
-    status = context->host->scratch(context, (size_t)(team + 1) * bytes + errors, &memory);
+    table = FT(is_checked)(&f) ? (size_t)fft_table_size(&f.c->kernel) * sizeof(double) : 0;
+    status = context->host->scratch(context, (size_t)(team + 1) * bytes + errors + table, &memory);
     if (status == FL_OK)
         status = cpu_fft_plan(context->device, sizeof(work) == sizeof(float) ? FL_F32 : FL_F64, 1, f.length, memory,
                               &f.plan);
@@ -155,6 +204,8 @@ static fl_status FT(run)(const fl_context *context, const void *args, const fl_l
     f.kernel = memory;
     FT(transform_kernel)(&f);
     f.found.error = (double *)((char *)memory + (size_t)(team + 1) * bytes);
+    if (FT(is_checked)(&f))
+        f.table = fft_table_of(&f.c->kernel, (double *)((char *)memory + (size_t)(team + 1) * bytes));
 #pragma omp parallel for schedule(dynamic) num_threads(team) reduction(max : largest)
     for (int64_t i = 0; i < n; i += f.step) {
         work *const block = (work *)((char *)memory + (size_t)(omp_get_thread_num() + 1) * bytes);

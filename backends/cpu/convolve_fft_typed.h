@@ -14,8 +14,17 @@ typedef struct FT(filter) {
     const cpu_fft *plan;
     work *kernel;    /* its spectrum, divided by the elements of a tile */
     fft_norms norms; /* the kernel's */
+    bool exact;      /* sums that are less accurate than direct ones are computed again, directly */
+    fft_table table; /* the kernel's, for fft-checked */
     fft_found found;
 } FT(filter);
+
+/* Returns whether this is fft-checked: sums in `work` are no more accurate than direct ones, but exact ones are asked
+ * for. */
+static inline bool FT(is_checked)(const FT(filter) * f)
+{
+    return sizeof(work) == sizeof(real) && f->exact;
+}
 
 static void FT(transform_kernel)(FT(filter) * f)
 {
@@ -41,12 +50,18 @@ typedef struct FT(room) {
     work *tile;
     real *line;    /* a row of the image under a tile's outputs */
     int32_t *last; /* for each column of outputs */
+    double *sums;  /* for fft-checked: two for each column under a tile's outputs, and three for each output */
 } FT(room);
 
 /* Bytes that the parts of a room take. */
 typedef struct FT(room_size) {
-    size_t tile, line, last;
+    size_t tile, line, last, sums;
 } FT(room_size);
+
+static inline size_t FT(whole_room)(FT(room_size) size)
+{
+    return size.tile + size.line + size.last + size.sums;
+}
 
 static FT(room_size) FT(size_of_room)(const FT(filter) * f)
 {
@@ -54,15 +69,17 @@ static FT(room_size) FT(size_of_room)(const FT(filter) * f)
 
     return (FT(room_size)){(size_t)round_up(tile, CPU_LINE) * sizeof(work),
                            (size_t)round_up(line, CPU_LINE) * sizeof(real),
-                           (size_t)round_up(f->cut.step[1], CPU_LINE) * sizeof(int32_t)};
+                           (size_t)round_up(f->cut.step[1], CPU_LINE) * sizeof(int32_t),
+                           FT(is_checked)(f) ? (size_t)round_up(5 * line, CPU_LINE) * sizeof(double) : 0};
 }
 
 /* The room of the calling thread. */
 static FT(room) FT(room_in)(char *rooms, FT(room_size) size)
 {
-    char *const own = rooms + (size_t)omp_get_thread_num() * (size.tile + size.line + size.last);
+    char *const own = rooms + (size_t)omp_get_thread_num() * FT(whole_room)(size);
+    char *const line = own + size.tile, *const last = line + size.line;
 
-    return (FT(room)){(work *)own, (real *)(own + size.tile), (int32_t *)(own + size.tile + size.line)};
+    return (FT(room)){(work *)own, (real *)line, (int32_t *)last, (double *)(last + size.last)};
 }
 
 /* Sets to 0 the sums that are too inaccurate because the image has zeros alone under the kernel, of which a transform
@@ -101,24 +118,89 @@ static int64_t FT(clear_empty)(const FT(filter) * f, area t, FT(room) room, doub
     return others;
 }
 
-/* The sums of an area that the transform leaves too inaccurate: one by one, or, where they are many, with all others.
- */
+/* Computes again the sums of an area that are below `least`, with neighbours: rows and columns that a direct sum takes
+ * together. */
 static void FT(sum_again)(const FT(filter) * f, area t, FT(room) room, double least, int64_t small)
 {
-    const int64_t pitch = cpu_fft_pitch(f->cut.edge[1]), many = (t.i1 - t.i0) * (t.j1 - t.j0) / FEW_SUMS;
+    const int64_t pitch = cpu_fft_pitch(f->cut.edge[1]), width = t.j1 - t.j0;
+    int32_t *const is_small = room.last;
 
     if (small * elements_of(&f->c->kernel) > f->cut.edge[0] * f->cut.edge[1]) /* which clear_empty looks at */
         small = FT(clear_empty)(f, t, room, least);
-    if (small > many) {
-        FN(tile)(f->c, t, room.line);
-        return;
+    for (int64_t i = t.i0; i < t.i1 && small > 0; i += TILE_ROWS) {
+        const int64_t rows = min64(TILE_ROWS, t.i1 - i);
+        memset(is_small, 0, (size_t)width * sizeof *is_small);
+        for (int64_t r = 0; r < rows; r++) {
+            const work *const sums = room.tile + (i - t.i0 + r) * pitch;
+#pragma omp simd
+            for (int64_t j = 0; j < width; j++)
+                is_small[j] |= !(fabs((double)sums[j]) >= least);
+        }
+        for (int64_t j = 0, end; j < width; j = end) {
+            end = j + 1;
+            if (!is_small[j])
+                continue;
+            for (int64_t x = end; x < min64(width, end + FEW_COLUMNS); x++)
+                end = is_small[x] ? x + 1 : end;
+            const int64_t together = min64(width, round_up(end - j, FEW_COLUMNS)), from = min64(j, width - together);
+            FN(tile)(f->c, (area){i, i + rows, t.j0 + from, t.j0 + from + together}, room.line);
+        }
     }
-    for (int64_t i = t.i0; i < t.i1 && small > 0; i++)
-        for (int64_t j = t.j0; j < t.j1; j++)
-            if (!(fabs((double)room.tile[(i - t.i0) * pitch + j - t.j0]) >= least)) {
-                FN(out_row)(f->c, i)[j] = FN(definition)(f->c, i, j);
-                small--;
-            }
+}
+
+/* Raises the sums of an area that are below check->least, but accurate all the same, to it; returns how many others
+ * are. Two sums for each column of the image, from the one before the first window on, follow a row of outputs down. */
+static int64_t FT(check_tile)(const FT(filter) * f, area t, FT(room) room, const fft_check *check)
+{
+    const fl_convolve_args *c = f->c;
+    const int64_t kh = c->kernel.shape[0], kw = c->kernel.shape[1], width = t.j1 - t.j0, columns = width + kw;
+    const int64_t x0 = t.j0 + c->origin[1] - kw, y0 = t.i0 + c->origin[0]; /* rows of the image under the last one */
+    double *const magnitudes = room.sums, *const squares = magnitudes + columns;
+    double *const sum = squares + columns, *const square = sum + width, *const below = square + width;
+    int64_t small = 0, from = -1, past = -1;
+
+    memset(magnitudes, 0, (size_t)(2 * columns) * sizeof *magnitudes);
+    for (int64_t i = 1 - kh; i < t.i1 - t.i0; i++) {
+        const int64_t enters = y0 + i, leaves = enters - kh;
+        if (enters >= 0 && enters < c->image.shape[0])
+            FT(count_row)(FN(image_row)(c, enters), c->image.shape[1], x0, columns, 1, magnitudes, squares);
+        if (i > 0 && leaves >= 0 && leaves < c->image.shape[0])
+            FT(count_row)(FN(image_row)(c, leaves), c->image.shape[1], x0, columns, -1, magnitudes, squares);
+        if (i < 0)
+            continue;
+        const int64_t first = max64(0, enters - c->image.shape[0] + 1), end = max64(first, min64(kh, enters + 1));
+        if (first != from || end != past)
+            fft_sum_below(&f->table, first, end, x0 + kw, c->image.shape[1], below, width);
+        from = first;
+        past = end;
+        fft_window window = {0, 0};
+        for (int64_t x = 0; x < kw; x++) {
+            window.sum += magnitudes[x];
+            window.squares += squares[x];
+        }
+#pragma omp simd
+        for (int64_t j = 0; j < width; j++) {
+            sum[j] = magnitudes[j + kw] - magnitudes[j];
+            square[j] = squares[j + kw] - squares[j];
+        }
+        double *const sums = (double *)(void *)(room.tile + i * cpu_fft_pitch(f->cut.edge[1]));
+        small += fft_judge(check, &window, sum, square, below, sums, width);
+    }
+    return small;
+}
+
+/* The elements of the image in the tile of an area. */
+static double FT(inside)(const FT(filter) * f, area t)
+{
+    const fl_convolve_args *c = f->c;
+    const int64_t start[2] = {t.i0, t.j0};
+    double elements = 1;
+
+    for (int d = 0; d < 2; d++) {
+        const int64_t from = start[d] + c->origin[d] - c->kernel.shape[d] + 1;
+        elements *= (double)max64(0, min64(from + f->cut.edge[d], c->image.shape[d]) - max64(from, 0));
+    }
+    return elements;
 }
 
 /* Loads a tile of the image and transforms its rows. */
@@ -170,6 +252,13 @@ static void FT(sum_area)(const FT(filter) * f, area t, FT(room) room)
     }
 }
 
+/* Returns whether most sums of an area would be too small for fft-checked: where numbers of the image and of the kernel
+ * are independent of each other, terms of a sum add up to the mean of the one times the sum of the other. */
+static bool FT(is_in_vain)(const FT(filter) * f, area t, const fft_norms *norms, double needed)
+{
+    return FT(is_checked)(f) && norms->sum / FT(inside)(f, t) * f->norms.sum < needed;
+}
+
 /* A tile that cannot be transformed is summed directly; one of zeros has sums of zero. Returns what the largest
  * magnitude of its sums is at least, as far as a call with a tolerance needs it. */
 static double FT(convolve_tile)(const FT(filter) * f, int64_t n, FT(room) room)
@@ -180,12 +269,14 @@ static double FT(convolve_tile)(const FT(filter) * f, int64_t n, FT(room) room)
     const int64_t pitch = cpu_fft_pitch(f->cut.edge[1]), width = t.j1 - t.j0;
     const double elements = (double)f->cut.edge[0] * (double)f->cut.edge[1];
     const double terms = (double)min64(elements_of(&f->c->kernel), elements_of(&f->c->image)); /* of a sum, at most */
-    const double error = norms.sum != 0 ? FT(error)(&norms, &f->norms, fft_log2(&f->cut)) : 0;
-    const double least = f->found.tolerance > 0 ? 0 : FT(least_accurate)(error, terms);
+    const double error = norms.sum != 0 ? FT(error)(&norms, &f->norms, fft_log2(&f->cut), FT(is_checked)(f)) : 0;
+    fft_check check = {.least = f->exact ? FT(least_accurate)(error, terms) : 0,
+                       .needed = FT(least_terms)(error, terms)};
     double largest = 0;
     int64_t small = 0;
 
-    if (norms.sum != 0 && !FT(can_transform)(&norms, f->norms.sum, elements)) {
+    if (norms.sum != 0 &&
+        (!FT(can_transform)(&norms, f->norms.sum, elements) || FT(is_in_vain)(f, t, &norms, check.needed))) {
         FT(sum_area)(f, t, room);
         if (f->found.tolerance > 0)
             f->found.error[n] = 0;
@@ -199,23 +290,29 @@ static double FT(convolve_tile)(const FT(filter) * f, int64_t n, FT(room) room)
     for (int64_t i = t.i0; i < t.i1; i++) {
         if (norms.sum != 0 && (i - t.i0) % f->plan->group == 0)
             cpu_fft_rows_back(f->plan, tile, i - t.i0);
-        small += FT(store_row)(tile + (i - t.i0) * pitch, least, FN(out_row)(f->c, i) + t.j0, width);
+        small += FT(store_row)(tile + (i - t.i0) * pitch, check.least, FN(out_row)(f->c, i) + t.j0, width);
         if (f->found.tolerance > 0)
             largest = FT(largest)(tile + (i - t.i0) * pitch, width, largest);
     }
+    if (small > 0 && FT(is_checked)(f)) {
+        fft_set_check(&check, &f->table, &norms, f->cut.edge[0] + f->cut.edge[1]);
+        small = FT(check_tile)(f, t, room, &check);
+    }
     if (small > 0)
-        FT(sum_again)(f, t, room, least, small);
+        FT(sum_again)(f, t, room, check.least, small);
     return f->found.tolerance > 0 ? FT(note_tile)(&f->found, n, error, largest) : 0;
 }
 
-static fl_status FT(by_fft)(const fl_context *context, const fl_convolve_args *c, double tolerance)
+static fl_status FT(by_fft)(const fl_context *context, const fl_convolve_args *c, double tolerance, bool exact)
 {
-    FT(filter) f = {.c = c, .cut = CPU_NAME(fft_cut)(c, sizeof(work)), .found = {.tolerance = tolerance}};
+    FT(filter) f = {.c = c, .exact = exact, .found = {.tolerance = tolerance}};
+    f.cut = CPU_NAME(fft_cut)(c, sizeof(work), FT(is_checked)(&f));
     const int64_t tiles = f.cut.tiles[0] * f.cut.tiles[1];
     const FT(room_size) size = FT(size_of_room)(&f);
     const int team = (int)min64(cpu_team(context, fft_flops(&f.cut)), max64(1, tiles));
-    const size_t rooms = (size_t)team * (size.tile + size.line + size.last);
+    const size_t rooms = (size_t)team * FT(whole_room)(size);
     const size_t errors = tolerance > 0 ? (size_t)round_up(tiles, CPU_LINE) * sizeof(double) : 0;
+    const size_t table = FT(is_checked)(&f) ? (size_t)fft_table_size(&c->kernel) * sizeof(double) : 0;
     double largest = 0;
     fl_status status;
     void *memory;
@@ -223,7 +320,7 @@ static fl_status FT(by_fft)(const fl_context *context, const fl_convolve_args *c
     if (f.cut.edge[0] == 0)
         return context->host->error(FL_E_UNSUPPORTED, "convolve: fft has no tile for a kernel of %lldx%lld: use tiled",
                                     (long long)c->kernel.shape[0], (long long)c->kernel.shape[1]);
-    status = context->host->scratch(context, size.tile + rooms + errors, &memory);
+    status = context->host->scratch(context, size.tile + rooms + errors + table, &memory);
     if (status == FL_OK)
         status = cpu_fft_plan(context->device, sizeof(work) == sizeof(float) ? FL_F32 : FL_F64, f.cut.edge[0],
                               f.cut.edge[1], memory, &f.plan);
@@ -233,6 +330,8 @@ static fl_status FT(by_fft)(const fl_context *context, const fl_convolve_args *c
     FT(transform_kernel)(&f);
     char *const threads = (char *)memory + size.tile;
     f.found.error = (double *)(threads + rooms);
+    if (FT(is_checked)(&f))
+        f.table = fft_table_of(&c->kernel, (double *)(threads + rooms));
 #pragma omp parallel for schedule(dynamic) num_threads(team) reduction(max : largest)
     for (int64_t n = 0; n < tiles; n++)
         largest = fmax(largest, FT(convolve_tile)(&f, n, FT(room_in)(threads, size)));
@@ -245,10 +344,11 @@ static fl_status FT(by_fft)(const fl_context *context, const fl_convolve_args *c
     return FL_OK;
 }
 
-static fl_status FT(run)(const fl_context *context, const void *args, const fl_launch *launch)
+/* `exact`: sums that are less accurate than direct ones are computed again. */
+static fl_status FT(convolve)(const fl_context *context, const void *args, const fl_launch *launch, bool exact)
 {
     if (FN(kernel_is_finite)(args))
-        return FT(by_fft)(context, args, launch->tolerance);
+        return FT(by_fft)(context, args, launch->tolerance, exact);
     FN(by_definition)(context, args, launch);
     return FL_OK;
 }

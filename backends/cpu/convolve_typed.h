@@ -181,10 +181,12 @@ KERNEL void FN(add_row)(int64_t rows, const real *in, const real *kernel, int64_
 }
 
 /* Output rows come in groups of TILE_ROWS. Each row y of the image that such a group needs is read once, for all rows
- * of the kernel that meet it there: for the group's row r that is p = top + r - y. */
+ * of the kernel that meet it there: for the group's row r that is p = top + r - y. Of the kernel's columns those from
+ * `first` to `past` meet the image. */
 static void FN(tile)(const fl_convolve_args *c, area t, real *line)
 {
     int64_t kh = c->kernel.shape[0], kw = c->kernel.shape[1], width = t.j1 - t.j0;
+    int64_t first = max64(0, t.j0 + c->origin[1] - c->image.shape[1] + 1), past = min64(kw, t.j1 + c->origin[1]);
 
     for (int64_t i = t.i0; i < t.i1; i += TILE_ROWS) {
         int64_t rows = min64(TILE_ROWS, t.i1 - i), top = i + c->origin[0];
@@ -194,7 +196,7 @@ static void FN(tile)(const fl_convolve_args *c, area t, real *line)
             const real *in = FN(padded_row)(c, y, t.j0 + c->origin[1] - kw + 1, width + kw - 1, line);
             int64_t r = max64(0, y - top), end = min64(rows, y - top + kh);
             FN(add_row)
-            (end - r, in + kw - 1, FN(kernel_row)(c, top + r - y), c->kernel.stride[0], kw,
+            (end - r, in + kw - 1 - first, FN(kernel_row)(c, top + r - y) + first, c->kernel.stride[0], past - first,
              FN(out_row)(c, i + r) + t.j0, c->out.stride[0], width);
         }
     }

@@ -50,6 +50,20 @@ static void FT(load_row)(const real *line, int64_t size, int64_t from, int64_t c
     norms->sum += sum;
 }
 
+/* Adds the magnitudes of the elements that load_row loads, and their squares, times `sign`. */
+static void FT(count_row)(const real *line, int64_t size, int64_t from, int64_t count, double sign,
+                          double *restrict magnitudes, double *restrict squares)
+{
+    const int64_t first = min64(max64(0, -from), count), end = max64(first, min64(count, size - from));
+
+#pragma omp simd
+    for (int64_t x = first; x < end; x++) {
+        const double element = line[from + x];
+        magnitudes[x] += sign * fabs(element);
+        squares[x] += sign * (element * element);
+    }
+}
+
 /* tile *= kernel, both complex. */
 static void FT(multiply)(const work *restrict kernel, work *restrict tile, int64_t count)
 {
@@ -66,7 +80,7 @@ static int64_t FT(store_row)(const work *restrict sums, double least, real *rest
 {
     int64_t small = 0;
 
-    if (sizeof(work) == sizeof(real)) {
+    if (sizeof(work) == sizeof(real) && least == 0) {
         memcpy(out, sums, (size_t)count * sizeof *out);
         return 0;
     }
@@ -78,22 +92,30 @@ static int64_t FT(store_row)(const work *restrict sums, double least, real *rest
     return small;
 }
 
-/* An upper bound of the error of a sum in `work` (docs/accuracy.md). The second term is for what underflows. */
-static double FT(error)(const fft_norms *tile, const fft_norms *kernel, double log2_of_elements)
+/* An upper bound of the error of a sum in `work` (docs/accuracy.md). The second term is for what underflows. `checked`:
+ * of fft-checked. */
+static double FT(error)(const fft_norms *tile, const fft_norms *kernel, double log2_of_elements, bool checked)
 {
     const bool single = sizeof(work) == sizeof(float);
     const double unit = (single ? FLT_EPSILON : DBL_EPSILON) / 2, least = single ? (double)FLT_MIN : DBL_MIN;
+    const double units = checked ? cpu_fft_checked_error(log2_of_elements) : cpu_fft_error(log2_of_elements);
 
-    return cpu_fft_error(log2_of_elements) * unit * cpu_fft_norm(tile) * cpu_fft_norm(kernel) +
+    return units * unit * cpu_fft_norm(tile) * cpu_fft_norm(kernel) +
            8 * least * exp2(log2_of_elements) * (tile->sum + kernel->sum + log2_of_elements);
 }
 
-/* The magnitude from which on a sum in `work`, rounded to `real`, is within the bound of the other variants. A sum y is
- * at most e from the exact one, x, and within e + u|x| after the rounding, which is at most (terms + 16) u |x| if |x|
- * >= |y| - e >= e / ((terms + 14) u). And |x| is at most the sum over absolute values. */
+/* What the magnitudes of a sum's terms add up to, at least, where it is within the bound of the other variants. A sum y
+ * in `work` is at most e from the exact one, x, and within e + u |x| after it is rounded to `real`, which is at most
+ * (terms + 16) u |x| if |x| >= e / ((terms + 14) u). And |x| is at most the sum over absolute values. */
+static double FT(least_terms)(double error, double terms)
+{
+    return error * (1.01 / ((terms + 14) * (sizeof(real) == sizeof(float) ? FLT_EPSILON : DBL_EPSILON) / 2));
+}
+
+/* The magnitude from which on a sum shows by itself that it is: |x| >= |y| - e. */
 static double FT(least_accurate)(double error, double terms)
 {
-    return sizeof(work) == sizeof(real) ? 0 : error * (1.01 + 1.01 / ((terms + 14) * FLT_EPSILON / 2));
+    return 1.01 * error + FT(least_terms)(error, terms);
 }
 
 /* Returns the largest of `so_far` and of the magnitudes of sums[0] to sums[count - 1]. */

@@ -62,6 +62,12 @@ static inline double cpu_fft_error(double log2_of_elements)
     return 20 * (log2_of_elements + 2);
 }
 
+/* The same for fft-checked: the steps of FFTW's transforms, counted. */
+static inline double cpu_fft_checked_error(double log2_of_elements)
+{
+    return 13.5 * (log2_of_elements + 1.5);
+}
+
 /* The least tolerance of such a convolution, `unit` being a unit of rounding: the two roots are at most the root of the
  * tile's elements times the largest magnitude of a result in which no terms cancel, if its tiles are alike. A tile of
  * which that is not true is computed again. */
@@ -85,7 +91,7 @@ static inline double cpu_fft_cost(double elements, double log2_of_tile)
 }
 
 /* How auto convolves. */
-typedef enum cpu_method { CPU_DIRECT, CPU_FFT, CPU_FFT_WIDE, CPU_METHODS } cpu_method;
+typedef enum cpu_method { CPU_DIRECT, CPU_FFT, CPU_FFT_WIDE, CPU_FFT_CHECKED, CPU_METHODS } cpu_method;
 
 /* What each of them costs, in the unit of CPU_FFT_SUM (INFINITY: it cannot run), and the least tolerance that it takes.
  */
@@ -132,11 +138,25 @@ static inline double cpu_fft_least_bound(const cpu_methods *of)
     return least;
 }
 
-/* The variants `fft` and `fft-wide` of an operation, of the file's plan_fft, plan_fft_wide, run_fft_f32, run_fft_f64,
- * run_fft_wide, bound_fft and bound_fft_wide. Two cpu_operations, NAME_fft_single and NAME_fft_double, because each
- * needs a library of its own.
+/* What the rows below run: the functions convolve_fft_f32 and so on of a file, whose last argument says whether sums
+ * that are less accurate than direct ones are computed again. fft-checked does so also where a tolerance would allow
+ * more. */
+#define CPU_FFT_RUN(variant, type, launched, exact) \
+    static fl_status CPU_NAME(run_##variant)(const fl_context *context, const void *args, const fl_launch *launch) \
+    { \
+        return CPU_TYPED(convolve, type)(context, args, launched, exact); \
+    }
+#define CPU_FFT_RUNS \
+    CPU_FFT_RUN(fft_f32, fft_f32, launch, false) \
+    CPU_FFT_RUN(fft_f64, fft_f64, launch, false) \
+    CPU_FFT_RUN(fft_wide, fft_wide, launch, launch->tolerance == 0) \
+    CPU_FFT_RUN(fft_checked, fft_f64, &(const fl_launch){.flops = launch->flops}, true)
+
+/* The variants `fft`, `fft-wide` and `fft-checked` of an operation, of the file's plan_fft, plan_fft_wide,
+ * plan_fft_checked, run_fft_f32, run_fft_f64, run_fft_wide, run_fft_checked, bound_fft and bound_fft_wide. Two
+ * cpu_operations, NAME_fft_single and NAME_fft_double, because each needs a library of its own.
  */
-#define CPU_FFT_OPERATIONS(operation, name, summary, wide_summary) \
+#define CPU_FFT_OPERATIONS(operation, name, summary, wide_summary, checked_summary) \
     static const fl_row rows_single[] = { \
         {CPU_ROW(operation, "fft", 1u << FL_F32, plan_fft, run_fft_f32, summary), .restricted = true, \
          .available = cpu_fftw_ready_single, .bound = CPU_NAME(bound_fft)}, \
@@ -146,10 +166,12 @@ static inline double cpu_fft_least_bound(const cpu_methods *of)
          .available = cpu_fftw_ready_double, .bound = CPU_NAME(bound_fft_wide)}, \
         {CPU_ROW(operation, "fft", 1u << FL_F64, plan_fft, run_fft_f64, summary), .restricted = true, \
          .available = cpu_fftw_ready_double, .bound = CPU_NAME(bound_fft)}, \
+        {CPU_ROW(operation, "fft-checked", 1u << FL_F64, plan_fft_checked, run_fft_checked, checked_summary), \
+         .available = cpu_fftw_ready_double}, \
     }; \
     const cpu_operation CPU_NAME(name##_fft_single) = { \
         .rows = rows_single, .count = 1, .found = cpu_fftw_found_single}; \
-    const cpu_operation CPU_NAME(name##_fft_double) = {.rows = rows_double, .count = 2, .found = cpu_fftw_found_double};
+    const cpu_operation CPU_NAME(name##_fft_double) = {.rows = rows_double, .count = 3, .found = cpu_fftw_found_double};
 
 /* Of the numbers of a tile or kernel: the sums of their squares and of their magnitudes. */
 typedef struct fft_norms {

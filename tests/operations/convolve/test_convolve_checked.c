@@ -74,9 +74,9 @@ static void fill(struct matrix *image, struct matrix *kernel, enum content conte
     }
 }
 
-/* The result of mode full, in `got`; false: the variant's library is missing. */
-static bool convolved(fl_device *device, const struct matrix *image, const struct matrix *kernel, const char *variant,
-                      struct matrix *got)
+/* The result of mode full, in `got`. Returns the operations that the variant counts; 0: its library is missing. */
+static double convolved(fl_device *device, const struct matrix *image, const struct matrix *kernel, const char *variant,
+                        struct matrix *got)
 {
     const bool line = image->shape[0] == 1 && kernel->shape[0] == 1;
     const int dimensions = line ? 1 : 2, first = line ? 1 : 0;
@@ -84,14 +84,15 @@ static bool convolved(fl_device *device, const struct matrix *image, const struc
     must(fl_array_from_host(device, FL_F64, dimensions, image->shape + first, image->data, &a));
     must(fl_array_from_host(device, FL_F64, dimensions, kernel->shape + first, kernel->data, &b));
     must(fl_array_create(device, FL_F64, dimensions, got->shape + first, &out));
-    const fl_run run = {.variant = variant};
+    fl_timing timing = {0};
+    const fl_run run = {.variant = variant, .timing = &timing};
     const fl_status status = (line ? fl_convolve1d : fl_convolve)(device, a, b, FL_FULL, out, &run);
     if (status != FL_E_UNAVAILABLE) {
         must(status);
         must(fl_array_to_host(out, got->data));
     }
     free_arrays(a, b, out);
-    return status != FL_E_UNAVAILABLE;
+    return status != FL_E_UNAVAILABLE ? timing.flops : 0;
 }
 
 /* A sum and that of its terms' magnitudes. */
@@ -180,9 +181,10 @@ static void check(fl_device *device, const struct shapes *s, enum content conten
              (long long)s->image[0], (long long)s->image[1], (long long)s->kernel[0], (long long)s->kernel[1]);
     fill(&image, &kernel, content);
     if (convolved(device, &image, &kernel, "fft-checked", &got)) {
-        check_bound(what, name, &image, &kernel, &got, s->step);
-        cr_assert(convolved(device, &image, &kernel, "fft", &plain));
-        const double kept = alike(&got, &plain);
+        check_bound(what, name, &image, &kernel, &got, is_gpu(device) ? s->step : 7 * s->step); /* of many processors */
+        /* On a processor the tiles of fft may be others. */
+        cr_assert(convolved(device, &image, &kernel, is_gpu(device) ? "fft" : "tiled", &plain));
+        const double kept = is_gpu(device) ? alike(&got, &plain) : 1 - alike(&got, &plain);
         const bool large = !is_small_test(); /* a small image has as many sums as a few tiles of direct ones */
         if (large && (content <= CANCELLING || content == LARGE || content == SMALL))
             cr_expect(kept > 0.3, "%s, %s: %.3f of the sums are the transform's", what, name, kept);
@@ -216,12 +218,15 @@ ON_EVERY_BACKEND(convolve_checked, signals)
 }
 
 /* A single tile of 256x256, whose sums stay the transform's if the magnitudes of their terms add up to enough for the
- * transform's error, 138 u |s| |k| (docs/accuracy.md). A large number in a corner of the image makes this so much that
- * sums in the middle have `share` of it. None with too little stays: counted are those whose transform is
- * not the exact sum, rounded, which a direct sum may happen to be, too. All stay where a tile of direct sums, of 32
- * rows and 64 columns, has none with too little. */
+ * transform's error, 138 u |s| |k| on a GPU, 236 u |s| |k| on a processor (docs/accuracy.md). A large number in a
+ * corner of the image makes this so much that sums in the middle have `share` of it. None with too little stays:
+ * counted are those whose transform is not the exact sum, rounded, which a direct sum may happen to be, too. All stay
+ * where a tile of direct sums, of 32 rows and 64 columns, has none with too little. A processor knows of 0.667 of what
+ * the magnitudes add up to, less what random numbers deviate from their mean; without vectors it takes smaller tiles,
+ * of which this says nothing. */
 static void check_kept(fl_device *device, double share)
 {
+    const double units = is_gpu(device) ? 138 : 236.25, known = is_gpu(device) ? 1 : 0.6;
     enum { EDGE = 135, TAPS = 61, OUT = EDGE + TAPS - 1, MIDDLE = OUT / 2, DOWN = 32, ACROSS = 64 };
     struct matrix image = matrix_random(FL_F64, EDGE, EDGE, 1), kernel = matrix_random(FL_F64, TAPS, TAPS, 2),
                   got = matrix_create(FL_F64, OUT, OUT), plain = matrix_create(FL_F64, OUT, OUT);
@@ -232,12 +237,13 @@ static void check_kept(fl_device *device, double share)
     for (int64_t i = 0; i < TAPS * TAPS; i++)
         squares[1] += pow(matrix_get(&kernel, 0, i), 2);
     const double least = (double)sum_of(&image, &kernel, MIDDLE, MIDDLE).magnitude / share,
-                 norms = least * (TAPS * TAPS + 14) / 138;
+                 norms = least * (TAPS * TAPS + 14) / units;
     cr_assert(norms * norms > squares[0] * squares[1]);
     matrix_set(&image, 0, 0, sqrt(norms * norms / squares[1] - squares[0]));
-    cr_assert(convolved(device, &image, &kernel, "fft-checked", &got));
-    cr_assert(convolved(device, &image, &kernel, "fft", &plain));
-    for (int64_t i0 = 0; i0 < OUT; i0 += DOWN)
+    const double operations = convolved(device, &image, &kernel, "fft-checked", &got);
+    const bool same_tile = convolved(device, &image, &kernel, "fft", &plain) == operations;
+    cr_assert(operations > 0 && (same_tile || !is_gpu(device)));
+    for (int64_t i0 = 0; i0 < OUT && same_tile; i0 += DOWN)
         for (int64_t j0 = 0; j0 < OUT; j0 += ACROSS) {
             bool all_enough = true;
             int kept = 0, outputs = 0;
@@ -247,7 +253,7 @@ static void check_kept(fl_device *device, double share)
                     const double sum = (double)e.magnitude, transformed = matrix_get(&plain, i, j);
                     const bool same = matrix_get(&got, i, j) == transformed;
                     const bool is_few = sum < 0.98 * least && transformed != (double)e.value;
-                    all_enough = all_enough && sum > 1.05 * least;
+                    all_enough = all_enough && known * sum > 1.05 * least;
                     outputs++;
                     kept += same;
                     few += is_few;
@@ -256,10 +262,10 @@ static void check_kept(fl_device *device, double share)
             enough += all_enough ? outputs : 0;
             enough_kept += all_enough ? kept : 0;
         }
-    cr_expect(few > 5000 && few_kept < few / 20, "%.1f: %d of %d sums that may be inaccurate are kept", share, few_kept,
-              few);
-    cr_expect((share < 1 || enough > 1000) && enough_kept == enough, "%.1f: %d of %d accurate sums are kept", share,
-              enough_kept, enough);
+    cr_expect(!same_tile || (few > 5000 && few_kept < few / 20), "%.1f: %d of %d sums that may be inaccurate are kept",
+              share, few_kept, few);
+    cr_expect((!same_tile || known * share < 1.05 || enough > 1000) && enough_kept == enough,
+              "%.1f: %d of %d accurate sums are kept", share, enough_kept, enough);
     matrix_free(&image);
     matrix_free(&kernel);
     matrix_free(&got);
@@ -311,8 +317,9 @@ ON_EVERY_BACKEND(convolve_checked, parts_and_libraries)
                  {{{700, 800}, {210, 220}, 30011}, 1}, {{{1, 90000}, {1, 66000}, 5003}, 1}};
     static const enum content contents[] = {SIGNED, DISC, FALLING};
     fl_device *device = open_device(on->resource);
-    for (size_t s = 0; s < COUNT(cases) && has_checked(device, "convolve") && !is_small_test(); s++)
-        for (size_t c = 0; c < cases[s].contents; c++)
+    const size_t count = is_gpu(device) ? COUNT(cases) : 3; /* a processor has neither parts nor two kinds of FFTs */
+    for (size_t s = 0; s < count && has_checked(device, "convolve") && !is_small_test(); s++)
+        for (size_t c = 0; c < (is_gpu(device) ? cases[s].contents : 1); c++)
             if (!is_left_out(4))
                 check(device, &cases[s].shapes, contents[c]);
     fl_device_close(device);
