@@ -359,7 +359,7 @@ static cpu_methods CPU_NAME(methods)(const cpu_device *device, const fl_convolve
     if (single)
         CPU_NAME(weigh_fft)(c, FL_F64, &m.cost[CPU_FFT_WIDE], &m.bound[CPU_FFT_WIDE]);
     else
-        m.cost[CPU_FFT_CHECKED] = CPU_NAME(weigh_checked)(c);
+        m.cost[CPU_FFT_CHECKED] = fmax(CPU_NAME(weigh_checked)(c), m.cost[CPU_FFT]); /* which does less */
     return m;
 }
 

@@ -229,7 +229,8 @@ static cpu_methods CPU_NAME(methods)(const cpu_device *device, const fl_convolve
 
     return (cpu_methods){.dtype = c->out.dtype,
                          .cost = {1.5 * CPU_FFT_SUM * terms_of(c) * (single ? 1 : 2), cost * (single ? 0.5 : 1),
-                                  single ? cost : INFINITY, single ? INFINITY : CPU_NAME(weigh_checked)(c)},
+                                  single ? cost : INFINITY,
+                                  single ? INFINITY : fmax(CPU_NAME(weigh_checked)(c), cost)}, /* fft does less */
                          .bound = {direct,
                                    fmax(direct, cpu_fft_bound(log2_of_block, (single ? FLT_EPSILON : DBL_EPSILON) / 2)),
                                    cpu_fft_bound(log2_of_block, DBL_EPSILON / 2) + FLT_EPSILON / 2, direct}};

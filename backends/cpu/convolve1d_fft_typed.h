@@ -19,13 +19,6 @@ typedef struct FT(filter) {
     fft_found found;
 } FT(filter);
 
-/* Returns whether this is fft-checked: sums in `work` are no more accurate than direct ones, but exact ones are asked
- * for. */
-static inline bool FT(is_checked)(const FT(filter) * f)
-{
-    return sizeof(work) == sizeof(real) && f->exact;
-}
-
 static void FT(transform_kernel)(FT(filter) * f)
 {
     const real *kernel = f->c->kernel.data;
@@ -152,10 +145,10 @@ static double FT(convolve_block)(const FT(filter) * f, int64_t i, work *block)
         memset((real *)c->out.data + i, 0, (size_t)count * sizeof(real));
         return 0;
     }
-    const double error = FT(error)(&norms, &f->norms, cpu_fft_log2(f->length), FT(is_checked)(f));
+    const double error = FT(error)(&norms, &f->norms, cpu_fft_log2(f->length), FT(is_checked)(f->exact));
     fft_check check = {.least = f->exact ? FT(least_accurate)(error, terms) : 0,
                        .needed = FT(least_terms)(error, terms)};
-    const bool in_vain = FT(is_checked)(f) && norms.sum / inside * f->norms.sum < check.needed;
+    const bool in_vain = FT(is_checked)(f->exact) && norms.sum / inside * f->norms.sum < check.needed;
     if (in_vain || !FT(can_transform)(&norms, f->norms.sum, (double)f->length)) {
         FT(sum_outputs)(f, i, i + count, block);
         return 0;
@@ -164,7 +157,7 @@ static double FT(convolve_block)(const FT(filter) * f, int64_t i, work *block)
     FT(multiply)(f->kernel, block, f->length / 2 + 1);
     cpu_fft_rows_back(f->plan, block, 0);
     int64_t small = FT(store_row)(block, check.least, (real *)c->out.data + i, count);
-    if (small > 0 && FT(is_checked)(f)) {
+    if (small > 0 && FT(is_checked)(f->exact)) {
         fft_set_check(&check, &f->table, &norms, f->length);
         small = FT(check_block)(f, i, count, block, &check);
     }
@@ -178,7 +171,7 @@ static fl_status FT(convolve)(const fl_context *context, const void *args, const
 {
     const double tolerance = launch->tolerance;
     FT(filter) f = {.c = args, .exact = exact, .found = {.tolerance = tolerance}};
-    f.length = CPU_NAME(block_length)(args, FT(is_checked)(&f));
+    f.length = CPU_NAME(block_length)(args, FT(is_checked)(exact));
     const int64_t n = f.c->out.shape[0], taps = f.c->kernel.shape[0];
     size_t bytes, errors, table;
     double largest = 0;
@@ -194,7 +187,7 @@ static fl_status FT(convolve)(const fl_context *context, const void *args, const
     team = (int)min64(cpu_team(context, launch->flops), (n + f.step - 1) / f.step);
     bytes = ((size_t)cpu_fft_pitch(f.length) * sizeof(work) + CPU_LINE - 1) / CPU_LINE * CPU_LINE;
     errors = tolerance > 0 ? (size_t)((n + f.step - 1) / f.step) * sizeof(double) : 0;
-    table = FT(is_checked)(&f) ? (size_t)fft_table_size(&f.c->kernel) * sizeof(double) : 0;
+    table = FT(is_checked)(exact) ? (size_t)fft_table_size(&f.c->kernel) * sizeof(double) : 0;
     status = context->host->scratch(context, (size_t)(team + 1) * bytes + errors + table, &memory);
     if (status == FL_OK)
         status = cpu_fft_plan(context->device, sizeof(work) == sizeof(float) ? FL_F32 : FL_F64, 1, f.length, memory,
@@ -204,7 +197,7 @@ static fl_status FT(convolve)(const fl_context *context, const void *args, const
     f.kernel = memory;
     FT(transform_kernel)(&f);
     f.found.error = (double *)((char *)memory + (size_t)(team + 1) * bytes);
-    if (FT(is_checked)(&f))
+    if (FT(is_checked)(exact))
         f.table = fft_table_of(&f.c->kernel, (double *)((char *)memory + (size_t)(team + 1) * bytes));
 #pragma omp parallel for schedule(dynamic) num_threads(team) reduction(max : largest)
     for (int64_t i = 0; i < n; i += f.step) {

@@ -19,13 +19,6 @@ typedef struct FT(filter) {
     fft_found found;
 } FT(filter);
 
-/* Returns whether this is fft-checked: sums in `work` are no more accurate than direct ones, but exact ones are asked
- * for. */
-static inline bool FT(is_checked)(const FT(filter) * f)
-{
-    return sizeof(work) == sizeof(real) && f->exact;
-}
-
 static void FT(transform_kernel)(FT(filter) * f)
 {
     const fl_convolve_args *c = f->c;
@@ -70,7 +63,7 @@ static FT(room_size) FT(size_of_room)(const FT(filter) * f)
     return (FT(room_size)){(size_t)round_up(tile, CPU_LINE) * sizeof(work),
                            (size_t)round_up(line, CPU_LINE) * sizeof(real),
                            (size_t)round_up(f->cut.step[1], CPU_LINE) * sizeof(int32_t),
-                           FT(is_checked)(f) ? (size_t)round_up(5 * line, CPU_LINE) * sizeof(double) : 0};
+                           FT(is_checked)(f->exact) ? (size_t)round_up(5 * line, CPU_LINE) * sizeof(double) : 0};
 }
 
 /* The room of the calling thread. */
@@ -120,7 +113,7 @@ static int64_t FT(clear_empty)(const FT(filter) * f, area t, FT(room) room, doub
 
 /* Computes again the sums of an area that are below `least`, with neighbours: rows and columns that a direct sum takes
  * together. */
-static void FT(sum_again)(const FT(filter) * f, area t, FT(room) room, double least, int64_t small)
+KERNEL void FT(sum_again)(const FT(filter) * f, area t, FT(room) room, double least, int64_t small)
 {
     const int64_t pitch = cpu_fft_pitch(f->cut.edge[1]), width = t.j1 - t.j0;
     int32_t *const is_small = room.last;
@@ -150,7 +143,7 @@ static void FT(sum_again)(const FT(filter) * f, area t, FT(room) room, double le
 
 /* Raises the sums of an area that are below check->least, but accurate all the same, to it; returns how many others
  * are. Two sums for each column of the image, from the one before the first window on, follow a row of outputs down. */
-static int64_t FT(check_tile)(const FT(filter) * f, area t, FT(room) room, const fft_check *check)
+KERNEL int64_t FT(check_tile)(const FT(filter) * f, area t, FT(room) room, const fft_check *check)
 {
     const fl_convolve_args *c = f->c;
     const int64_t kh = c->kernel.shape[0], kw = c->kernel.shape[1], width = t.j1 - t.j0, columns = width + kw;
@@ -256,7 +249,7 @@ static void FT(sum_area)(const FT(filter) * f, area t, FT(room) room)
  * are independent of each other, terms of a sum add up to the mean of the one times the sum of the other. */
 static bool FT(is_in_vain)(const FT(filter) * f, area t, const fft_norms *norms, double needed)
 {
-    return FT(is_checked)(f) && norms->sum / FT(inside)(f, t) * f->norms.sum < needed;
+    return FT(is_checked)(f->exact) && norms->sum / FT(inside)(f, t) * f->norms.sum < needed;
 }
 
 /* A tile that cannot be transformed is summed directly; one of zeros has sums of zero. Returns what the largest
@@ -269,7 +262,7 @@ static double FT(convolve_tile)(const FT(filter) * f, int64_t n, FT(room) room)
     const int64_t pitch = cpu_fft_pitch(f->cut.edge[1]), width = t.j1 - t.j0;
     const double elements = (double)f->cut.edge[0] * (double)f->cut.edge[1];
     const double terms = (double)min64(elements_of(&f->c->kernel), elements_of(&f->c->image)); /* of a sum, at most */
-    const double error = norms.sum != 0 ? FT(error)(&norms, &f->norms, fft_log2(&f->cut), FT(is_checked)(f)) : 0;
+    const double error = norms.sum != 0 ? FT(error)(&norms, &f->norms, fft_log2(&f->cut), FT(is_checked)(f->exact)) : 0;
     fft_check check = {.least = f->exact ? FT(least_accurate)(error, terms) : 0,
                        .needed = FT(least_terms)(error, terms)};
     double largest = 0;
@@ -294,7 +287,7 @@ static double FT(convolve_tile)(const FT(filter) * f, int64_t n, FT(room) room)
         if (f->found.tolerance > 0)
             largest = FT(largest)(tile + (i - t.i0) * pitch, width, largest);
     }
-    if (small > 0 && FT(is_checked)(f)) {
+    if (small > 0 && FT(is_checked)(f->exact)) {
         fft_set_check(&check, &f->table, &norms, f->cut.edge[0] + f->cut.edge[1]);
         small = FT(check_tile)(f, t, room, &check);
     }
@@ -306,13 +299,13 @@ static double FT(convolve_tile)(const FT(filter) * f, int64_t n, FT(room) room)
 static fl_status FT(by_fft)(const fl_context *context, const fl_convolve_args *c, double tolerance, bool exact)
 {
     FT(filter) f = {.c = c, .exact = exact, .found = {.tolerance = tolerance}};
-    f.cut = CPU_NAME(fft_cut)(c, sizeof(work), FT(is_checked)(&f));
+    f.cut = CPU_NAME(fft_cut)(c, sizeof(work), FT(is_checked)(exact));
     const int64_t tiles = f.cut.tiles[0] * f.cut.tiles[1];
     const FT(room_size) size = FT(size_of_room)(&f);
     const int team = (int)min64(cpu_team(context, fft_flops(&f.cut)), max64(1, tiles));
     const size_t rooms = (size_t)team * FT(whole_room)(size);
     const size_t errors = tolerance > 0 ? (size_t)round_up(tiles, CPU_LINE) * sizeof(double) : 0;
-    const size_t table = FT(is_checked)(&f) ? (size_t)fft_table_size(&c->kernel) * sizeof(double) : 0;
+    const size_t table = FT(is_checked)(exact) ? (size_t)fft_table_size(&c->kernel) * sizeof(double) : 0;
     double largest = 0;
     fl_status status;
     void *memory;
@@ -330,7 +323,7 @@ static fl_status FT(by_fft)(const fl_context *context, const fl_convolve_args *c
     FT(transform_kernel)(&f);
     char *const threads = (char *)memory + size.tile;
     f.found.error = (double *)(threads + rooms);
-    if (FT(is_checked)(&f))
+    if (FT(is_checked)(exact))
         f.table = fft_table_of(&c->kernel, (double *)(threads + rooms));
 #pragma omp parallel for schedule(dynamic) num_threads(team) reduction(max : largest)
     for (int64_t n = 0; n < tiles; n++)

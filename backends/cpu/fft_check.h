@@ -153,7 +153,11 @@ static inline void fft_sum_below(const fft_table *table, int64_t from, int64_t p
     const double *const high = table->sum + from * pitch, *const low = table->sum + past * pitch;
     const double more = (double)rounded * DBL_EPSILON * table->sum[table->rows * pitch + table->columns];
 
-    for (int64_t j = 0; j < count; j++) {
+    const bool inside = x >= table->columns - 1 && x + count <= columns; /* all of the kernel's columns are */
+
+    for (int64_t j = 0; j < count && inside; j++)
+        below[j] = low[table->columns] - high[table->columns] + more;
+    for (int64_t j = 0; j < count && !inside; j++) {
         const int64_t first = max64(0, x + j - columns + 1), end = max64(first, min64(table->columns, x + j + 1));
         below[j] = low[end] - high[end] - (low[first] - high[first]) + more;
     }
@@ -185,8 +189,8 @@ typedef struct fft_window {
 } fft_window;
 
 /* `sum` and `squares` are what the window's sums change by at each of `count` outputs, and are overwritten; `below` is
- * from fft_sum_below. Raises each of the outputs' sums that is small but accurate to check->least, and returns how many
- * others are small. */
+ * from fft_sum_below. Sets each of the outputs' sums that is below check->least to this if it is accurate all the
+ * same, else to 0, and returns how many it set to 0. */
 static inline int64_t fft_judge(const fft_check *check, fft_window *window, double *restrict sum,
                                 double *restrict squares, const double *restrict below, double *restrict sums,
                                 int64_t count)
@@ -202,10 +206,10 @@ static inline int64_t fft_judge(const fft_check *check, fft_window *window, doub
     *window = w;
 #pragma omp simd reduction(+ : small)
     for (int64_t j = 0; j < count; j++) {
-        const bool shown = level * (sum[j] - sqrt(below[j] * (squares[j] + more))) >= needed;
-        const bool is_small = !(fabs(sums[j]) >= least);
-        sums[j] = is_small && shown ? least : sums[j];
-        small += is_small && !shown;
+        const double bound = level * (sum[j] - sqrt(below[j] * (squares[j] + more)));
+        const double raised = bound >= needed ? least : 0;
+        sums[j] = fabs(sums[j]) >= least ? sums[j] : raised;
+        small += sums[j] == 0;
     }
     return small;
 }

@@ -11,6 +11,13 @@
  * wrap are then the last ones.
  */
 
+/* Returns whether sums that are computed again are found by fft_check.h: those in `work` are no more accurate than
+ * direct ones. `exact`: a call computes sums again that are less accurate than direct ones. */
+static inline bool FT(is_checked)(bool exact)
+{
+    return sizeof(work) == sizeof(real) && exact;
+}
+
 /* Where tap p lies. */
 static inline int64_t FT(wrapped)(int64_t p, int64_t taps, int64_t edge)
 {

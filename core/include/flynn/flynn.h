@@ -426,20 +426,19 @@ FL_API fl_status fl_convolve_shape(const int64_t *image, const int64_t *kernel, 
  *
  * image, kernel: 2-D, any dtype; if one has no elements, those of the result are empty sums, 0, as in SciPy. out: 2-D,
  * of fl_dtype_float_result's dtype and fl_convolve_shape's shape; it shares no memory with the inputs.
- * Variants: naive, tiled, separable; by FFTs of tiles fft, in f32 fft-wide, and on GPUs in f64 fft-checked; and
- * reference, the oracle, which is slow and which only `serial` has. `separable` needs a kernel (in mode valid: the
- * smaller input) of rank one up to rounding: each element within 32 units of rounding of the product of its factors (2
- * for each element if it has fewer than 16), and not all elements zero. If not: FL_E_ARGUMENT, on a GPU from the next
- * call that waits. auto uses separable for such kernels, and for large ones that are not fft-wide, on a GPU in f64
- * fft-checked; infinities and NaN are where naive has them. auto of a GPU waits until the stream has tested the rank
- * only where an FFT needs a library: for kernels beyond 192x192. Error of every variant but fft: at most (elements of
- * the kernel + 32) units of rounding of the same sum over absolute values. fft may add 20 (log2 N + 2) u |s| |k| to
- * that, with the u, and for the reasons, of fl_convolve1d: |k| is the root of the sum of the kernel's squares, |s| the
- * largest one of a tile of N elements of the image, and N the product of max(512, 4 times the kernel's elements) of
- * both dimensions. auto uses it with a tolerance alone, which fft and fft-wide keep for all data: a tile of which those
- * norms do not show it is summed directly, when the largest magnitude of the others is known. Queued. FL_E_ARGUMENT,
- * FL_E_WRONG_DEVICE, FL_E_UNKNOWN (variant), FL_E_UNSUPPORTED, FL_E_UNAVAILABLE (the library of an FFT), FL_E_LIMIT,
- * FL_E_MEMORY. */
+ * Variants: naive, tiled, separable; by FFTs of tiles fft, in f32 fft-wide and in f64 fft-checked; and reference, the
+ * oracle, which is slow and which only `serial` has. `separable` needs a kernel (in mode valid: the smaller input) of
+ * rank one up to rounding: each element within 32 units of rounding of the product of its factors (2 for each element
+ * if it has fewer than 16), and not all elements zero. If not: FL_E_ARGUMENT, on a GPU from the next call that waits.
+ * auto uses separable for such kernels, and for large ones that are not fft-wide, in f64 fft-checked; infinities and
+ * NaN are where naive has them. auto of a GPU waits until the stream has tested the rank only where an FFT needs a
+ * library: for kernels beyond 192x192. Error of every variant but fft: at most (elements of the kernel + 32) units of
+ * rounding of the same sum over absolute values. fft may add 20 (log2 N + 2) u |s| |k| to that, with the u, and for the
+ * reasons, of fl_convolve1d: |k| is the root of the sum of the kernel's squares, |s| the largest one of a tile of N
+ * elements of the image, and N the product of max(512, 4 times the kernel's elements) of both dimensions. auto uses it
+ * with a tolerance alone, which fft and fft-wide keep for all data: a tile of which those norms do not show it is
+ * summed directly, when the largest magnitude of the others is known. Queued. FL_E_ARGUMENT, FL_E_WRONG_DEVICE,
+ * FL_E_UNKNOWN (variant), FL_E_UNSUPPORTED, FL_E_UNAVAILABLE (the library of an FFT), FL_E_LIMIT, FL_E_MEMORY. */
 FL_API fl_status fl_convolve(fl_device *device, const fl_array *image, const fl_array *kernel, fl_mode mode,
                              fl_array *out, const fl_run *run);
 /* A window of the result of mode full, which is not computed as a whole: out[i, j] is its element [i + origin[0],
@@ -460,8 +459,8 @@ FL_API fl_status fl_convolve1d_shape(int64_t signal, int64_t kernel, fl_mode mod
  * tiled; fft, by FFTs of blocks (on a GPU for kernels beyond 65536 elements by cuFFT or hipFFT; on a processor by
  * FFTW), whose error is relative to the largest sums and not to each: auto uses it with a tolerance alone, as
  * fl_convolve; in f32 fft-wide, fft in f64 with small sums computed directly, which auto uses for long kernels; in f64
- * on a GPU fft-checked, fft with the sums computed directly whose error may exceed that of direct ones, which auto uses
- * for long kernels, too; and reference, the oracle, which is slow and which only `serial` has. Error of the others: at
+ * fft-checked, fft with the sums computed directly whose error may exceed that of direct ones, which auto uses for long
+ * kernels, too; and reference, the oracle, which is slow and which only `serial` has. Error of the others: at
  * most (elements of the shorter input + 16) units of rounding of the same sum over absolute values. fft may add, with u
  * a unit of rounding, 20 (log2 N + 2) u |s| |k|, where N = max(65536, 16 times the elements of the shorter input) is
  * the longest transformed block or pair of blocks, |k| the root of the sum of the shorter input's squares, and |s| the
