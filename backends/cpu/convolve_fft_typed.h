@@ -166,11 +166,13 @@ KERNEL int64_t FT(check_tile)(const FT(filter) * f, area t, FT(room) room, const
             fft_sum_below(&f->table, first, end, x0 + kw, c->image.shape[1], below, width);
         from = first;
         past = end;
-        fft_window window = {0, 0};
+        double first_sum = 0, first_squares = 0;
+#pragma omp simd reduction(+ : first_sum, first_squares)
         for (int64_t x = 0; x < kw; x++) {
-            window.sum += magnitudes[x];
-            window.squares += squares[x];
+            first_sum += magnitudes[x];
+            first_squares += squares[x];
         }
+        fft_window window = {first_sum, first_squares}; /* of the output before the first one */
 #pragma omp simd
         for (int64_t j = 0; j < width; j++) {
             sum[j] = magnitudes[j + kw] - magnitudes[j];

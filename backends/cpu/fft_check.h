@@ -49,9 +49,7 @@ static inline const double *fft_kernel_row(const fl_buffer *kernel, int64_t row)
     return (const double *)(const void *)element_at(kernel, row, 0);
 }
 
-/* Of the levels that are looked at the highest is twice the largest magnitude, each other one 1 / root 2 of that
- * before.
- */
+/* The highest level is twice the largest magnitude, each other one 1 / root 2 of that before. */
 static inline fft_kernel fft_kernel_of(const fl_buffer *kernel, double terms)
 {
     enum { LEVELS = 16 };
@@ -78,10 +76,6 @@ static inline fft_kernel fft_kernel_of(const fl_buffer *kernel, double terms)
     return (fft_kernel){cpu_fft_norm(&norms), levels[best]};
 }
 
-/* Up to this share auto takes fft-checked: with a larger one numbers that are distributed normally fail, and most sums
- * are computed twice. */
-static const double fft_most_share = 0.6;
-
 /* The part of a sum's terms that the check needs where the image has such numbers, `inside` of them in a tile, and the
  * kernel's squares add up to norm^2. `bound`: that of M with all terms. */
 static inline double fft_share(double log2_of_tile, double inside, double norm, double bound, double terms)
@@ -100,6 +94,10 @@ static inline double fft_share_of(const fft_kernel *kernel, double log2_of_tile,
 {
     return fft_share(log2_of_tile, inside, kernel->norm, fft_bound_of(kernel->level, terms / 2, terms / 3), terms);
 }
+
+/* Up to this share auto takes fft-checked: with a larger one sums of numbers that are distributed normally fail, so
+ * that most are computed twice. */
+static const double fft_most_share = 0.6;
 
 /* What direct sums of outputs cost besides those of an FFT, in its unit: those `at_border` that have less than the
  * share of the terms, and all `outputs` if no share suffices. A multiply-add costs half as much again as in a large
@@ -152,7 +150,6 @@ static inline void fft_sum_below(const fft_table *table, int64_t from, int64_t p
     const int64_t pitch = table->columns + 1, rounded = 8 * (table->rows + table->columns);
     const double *const high = table->sum + from * pitch, *const low = table->sum + past * pitch;
     const double more = (double)rounded * DBL_EPSILON * table->sum[table->rows * pitch + table->columns];
-
     const bool inside = x >= table->columns - 1 && x + count <= columns; /* all of the kernel's columns are */
 
     for (int64_t j = 0; j < count && inside; j++)
