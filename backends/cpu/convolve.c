@@ -337,7 +337,7 @@ static double CPU_NAME(weigh_checked)(const fl_convolve_args *c)
     if (cut.edge[0] == 0 || outputs_of(c) * taps_of(c) < CPU_FFT_LEAST ||
         fft_share_of_random(fft_log2(&cut), inside, terms) > fft_most_share)
         return INFINITY;
-    const fft_kernel kernel = fft_kernel_of(&c->kernel, terms);
+    const fft_kernel kernel = CPU_NAME(fft_kernel_of)(&c->kernel, terms);
     const double share = fft_share_of(&kernel, fft_log2(&cut), inside, terms);
     return !(share <= fft_most_share) ? INFINITY
                                       : cpu_fft_cost(fft_elements(&cut), fft_log2(&cut)) +

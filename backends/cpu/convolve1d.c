@@ -208,7 +208,7 @@ static double CPU_NAME(weigh_checked)(const fl_convolve1d_args *c)
     if (length == 0 || terms_of(c) < CPU_FFT_LEAST ||
         fft_share_of_random(log2_of_block, inside, terms) > fft_most_share)
         return INFINITY;
-    const fft_kernel kernel = fft_kernel_of(&c->kernel, terms);
+    const fft_kernel kernel = CPU_NAME(fft_kernel_of)(&c->kernel, terms);
     const double share = fft_share_of(&kernel, log2_of_block, inside, terms);
     return !(share <= fft_most_share) ? INFINITY
                                       : cpu_fft_cost(fft_elements(c, length), log2_of_block) +

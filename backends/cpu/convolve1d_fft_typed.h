@@ -78,8 +78,8 @@ static int64_t FT(check_block)(const FT(filter) * f, int64_t i, int64_t count, w
         memset(squares, 0, sizeof squares);
         FT(count_row)(f->c->signal.data, size, x0 + j + taps, outputs, 1, sum, squares);
         FT(count_row)(f->c->signal.data, size, x0 + j, outputs, -1, sum, squares);
-        fft_sum_below(&f->table, 0, 1, x0 + j + taps, size, below, outputs);
-        small += fft_judge(check, &window, sum, squares, below, (double *)(void *)(block + j), outputs);
+        CPU_NAME(fft_sum_below)(&f->table, 0, 1, x0 + j + taps, size, below, outputs);
+        small += CPU_NAME(fft_judge)(check, &window, sum, squares, below, (double *)(void *)(block + j), outputs);
     }
     return small;
 }
@@ -198,7 +198,7 @@ static fl_status FT(convolve)(const fl_context *context, const void *args, const
     FT(transform_kernel)(&f);
     f.found.error = (double *)((char *)memory + (size_t)(team + 1) * bytes);
     if (FT(is_checked)(exact))
-        f.table = fft_table_of(&f.c->kernel, (double *)((char *)memory + (size_t)(team + 1) * bytes));
+        f.table = CPU_NAME(fft_table_of)(&f.c->kernel, (double *)((char *)memory + (size_t)(team + 1) * bytes));
 #pragma omp parallel for schedule(dynamic) num_threads(team) reduction(max : largest)
     for (int64_t i = 0; i < n; i += f.step) {
         work *const block = (work *)((char *)memory + (size_t)(omp_get_thread_num() + 1) * bytes);

@@ -163,7 +163,7 @@ KERNEL int64_t FT(check_tile)(const FT(filter) * f, area t, FT(room) room, const
             continue;
         const int64_t first = max64(0, enters - c->image.shape[0] + 1), end = max64(first, min64(kh, enters + 1));
         if (first != from || end != past)
-            fft_sum_below(&f->table, first, end, x0 + kw, c->image.shape[1], below, width);
+            CPU_NAME(fft_sum_below)(&f->table, first, end, x0 + kw, c->image.shape[1], below, width);
         from = first;
         past = end;
         double first_sum = 0, first_squares = 0;
@@ -179,7 +179,7 @@ KERNEL int64_t FT(check_tile)(const FT(filter) * f, area t, FT(room) room, const
             square[j] = squares[j + kw] - squares[j];
         }
         double *const sums = (double *)(void *)(room.tile + i * cpu_fft_pitch(f->cut.edge[1]));
-        small += fft_judge(check, &window, sum, square, below, sums, width);
+        small += CPU_NAME(fft_judge)(check, &window, sum, square, below, sums, width);
     }
     return small;
 }
@@ -326,7 +326,7 @@ static fl_status FT(by_fft)(const fl_context *context, const fl_convolve_args *c
     char *const threads = (char *)memory + size.tile;
     f.found.error = (double *)(threads + rooms);
     if (FT(is_checked)(exact))
-        f.table = fft_table_of(&c->kernel, (double *)(threads + rooms));
+        f.table = CPU_NAME(fft_table_of)(&c->kernel, (double *)(threads + rooms));
 #pragma omp parallel for schedule(dynamic) num_threads(team) reduction(max : largest)
     for (int64_t n = 0; n < tiles; n++)
         largest = fmax(largest, FT(convolve_tile)(&f, n, FT(room_in)(threads, size)));

@@ -50,7 +50,7 @@ static inline const double *fft_kernel_row(const fl_buffer *kernel, int64_t row)
 }
 
 /* The highest level is twice the largest magnitude, each other one 1 / root 2 of that before. */
-static inline fft_kernel fft_kernel_of(const fl_buffer *kernel, double terms)
+static inline fft_kernel CPU_NAME(fft_kernel_of)(const fl_buffer *kernel, double terms)
 {
     enum { LEVELS = 16 };
     const int64_t columns = kernel->shape[kernel->ndim - 1], rows = elements_of(kernel) / columns;
@@ -123,9 +123,9 @@ static inline int64_t fft_table_size(const fl_buffer *kernel)
 }
 
 /* Makes the table of a kernel of f64 in `sum`, for the level of fft_kernel_of. */
-static inline fft_table fft_table_of(const fl_buffer *kernel, double *sum)
+static inline fft_table CPU_NAME(fft_table_of)(const fl_buffer *kernel, double *sum)
 {
-    const double level = fft_kernel_of(kernel, (double)elements_of(kernel)).level.level;
+    const double level = CPU_NAME(fft_kernel_of)(kernel, (double)elements_of(kernel)).level.level;
     const int64_t columns = kernel->shape[kernel->ndim - 1], rows = elements_of(kernel) / columns, pitch = columns + 1;
 
     memset(sum, 0, (size_t)pitch * sizeof *sum);
@@ -144,8 +144,8 @@ static inline fft_table fft_table_of(const fl_buffer *kernel, double *sum)
 
 /* At least what fft_below adds up to over the kernel's rows from `from` to `past`, and its columns that are over the
  * image's, for `count` outputs of a row. The first of them has the kernel's column 0 over the image's column x. */
-static inline void fft_sum_below(const fft_table *table, int64_t from, int64_t past, int64_t x, int64_t columns,
-                                 double *restrict below, int64_t count)
+static inline void CPU_NAME(fft_sum_below)(const fft_table *table, int64_t from, int64_t past, int64_t x,
+                                           int64_t columns, double *restrict below, int64_t count)
 {
     const int64_t pitch = table->columns + 1, rounded = 8 * (table->rows + table->columns);
     const double *const high = table->sum + from * pitch, *const low = table->sum + past * pitch;
@@ -188,9 +188,9 @@ typedef struct fft_window {
 /* `sum` and `squares` are what the window's sums change by at each of `count` outputs, and are overwritten; `below` is
  * from fft_sum_below. Sets each of the outputs' sums that is below check->least to this if it is accurate all the
  * same, else to 0, and returns how many it set to 0. */
-static inline int64_t fft_judge(const fft_check *check, fft_window *window, double *restrict sum,
-                                double *restrict squares, const double *restrict below, double *restrict sums,
-                                int64_t count)
+static inline int64_t CPU_NAME(fft_judge)(const fft_check *check, fft_window *window, double *restrict sum,
+                                          double *restrict squares, const double *restrict below, double *restrict sums,
+                                          int64_t count)
 {
     const double least = check->least, needed = check->needed, more = check->more, level = check->table->level;
     fft_window w = *window;
