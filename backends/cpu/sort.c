@@ -32,8 +32,9 @@ enum {
     /* elements below which the network is faster than counting (docs/performance/sort.md); wider vectors do more of it
      * at a time */
     NETWORK_BELOW = CPU_VECTOR_BITS > 64 ? 12 * CPU_VECTOR_BITS : 384,
-    VQSORT_FROM = 64, /* elements for each byte of one from which the library is faster than the network */
-    VQSORT_BELOW_THREADS = 1 << 17, /* bytes below which it is faster than radix on two threads */
+    VQSORT_FROM = 64,       /* elements for each byte of one from which the library is faster than the network */
+    VQSORT_BELOW = 1 << 29, /* bytes below which it is faster than radix on one thread */
+    VQSORT_BELOW_THREADS = 1 << 17, /* and on two */
     VQSORT_BELOW_ZEN4 = 1 << 17,    /* on one or two, of 64 bits */
 };
 
@@ -240,13 +241,12 @@ static bool is_zen4(void)
 #endif
 }
 
-/* Bytes from which on radix, or the device's threads, are faster than the library; on one thread of another processor
- * than Zen 4 it is always the library. */
+/* Bytes from which on radix, or the device's threads, are faster than the library. */
 static int64_t vqsort_below(const cpu_device *device, size_t size)
 {
     if (is_zen4())
         return size == 4 ? 0 : VQSORT_BELOW_ZEN4;
-    return device->threads > 1 ? VQSORT_BELOW_THREADS : INT64_MAX;
+    return device->threads > 1 ? VQSORT_BELOW_THREADS : VQSORT_BELOW;
 }
 
 /* Returns whether the library is the fastest: with vectors of 512 bits, from some vectors' elements on, unless several
