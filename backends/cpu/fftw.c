@@ -45,7 +45,7 @@ static const char *files_of(fl_dtype dtype)
 static void describe_missing(fl_dtype dtype, const char *cause, char *why, size_t size)
 {
     snprintf(why, size, "%s unavailable (%.120s), install %s",
-             dtype == FL_F32 ? "fft in f32 is" : "fft in f64 and fft-wide are", cause,
+             dtype == FL_F32 ? "fft in f32 is" : "fft in f64, fft-wide and fft-checked are", cause,
              dtype == FL_F32 ? "libfftw3-single3" : "libfftw3-double3");
 }
 

@@ -33,11 +33,12 @@ check "primes --variant=library is refused" test "$status" -ge 2 -a "$status" -l
 check "primes --variant=library names what is missing" grep -q 'libprimesieve .*install libprimesieve-dev' "$work/err"
 for inputs in "convolve random:300x300 random:40x40" "convolve1d random:100000 random:1000"; do
     exercise=${inputs%% *}
-    read -ra words <<<"$inputs --dtype=f32 ${quick[*]}"
-    ok "$exercise without FFTW" "${words[@]}" --json
-    check "$exercise is direct" json "$work/out" 'all(r["variant"] == "tiled" for r in d["results"])'
-    for variant in fft fft-wide; do
-        run "${words[@]}" --variant=$variant
+    for variant_dtype in fft:f32 fft-wide:f32 fft:f64 fft-checked:f64; do
+        variant=${variant_dtype%:*}
+        read -ra words <<<"$inputs --dtype=${variant_dtype#*:} ${quick[*]}"
+        ok "$exercise without FFTW" "${words[@]}" --json
+        check "$exercise is direct" json "$work/out" 'all(r["variant"] == "tiled" for r in d["results"])'
+        run "${words[@]}" --variant="$variant"
         check "$exercise --variant=$variant is refused" test "$status" -ge 2 -a "$status" -le 3 -a "$(wc -l <"$work/err")" = 1
         check "$exercise --variant=$variant names what is missing" grep -q 'libfftw3' "$work/err"
     done
