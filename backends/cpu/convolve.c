@@ -116,7 +116,7 @@ static inline bool fft_goes_on(const fl_convolve_args *c, int d, int64_t edge)
            edge / 2 < max64(c->out.shape[d] + c->kernel.shape[d] - 1, FFT_EDGE);
 }
 
-/* Elements of the image that a tile has at most, and terms of a sum. */
+/* A tile has at most so many elements of the image, and a sum at most fft_terms. */
 static inline double fft_inside(const fl_convolve_args *c, const fft_cut *cut)
 {
     return fmin((double)cut->edge[0] * (double)cut->edge[1], (double)elements_of(&c->image));
@@ -137,7 +137,8 @@ static inline double outputs_at_border(const fl_convolve_args *c)
     return outputs_of(c) - inner;
 }
 
-/* What a cut costs, in the unit of cpu_fft_cost; that of fft-checked for a kernel of random numbers. */
+/* Returns the cost of a cut in the unit of cpu_fft_cost. fft-checked is weighed for a kernel of random numbers, so that
+ * its tiles depend on shapes alone. */
 static inline double CPU_NAME(cost_of_cut)(const fl_convolve_args *c, const fft_cut *cut, size_t element, bool checked)
 {
     const bool fits = cut->edge[0] * cut->edge[1] <= FFT_BYTES / (int64_t)element;
@@ -328,7 +329,7 @@ static void CPU_NAME(weigh_fft)(const fl_convolve_args *c, fl_dtype transformed,
     *bound = cpu_fft_bound(fft_log2(&cut), (single ? FLT_EPSILON : DBL_EPSILON) / 2) + (wide ? FLT_EPSILON / 2 : 0);
 }
 
-/* What fft-checked costs with this kernel; INFINITY: most sums would be computed directly. */
+/* Returns the cost of fft-checked with this kernel, or INFINITY if most sums would be computed directly. */
 static double CPU_NAME(weigh_checked)(const fl_convolve_args *c)
 {
     const fft_cut cut = CPU_NAME(fft_cut)(c, sizeof(double), true);

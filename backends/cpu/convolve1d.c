@@ -38,7 +38,7 @@ static inline double fft_inside(const fl_convolve1d_args *c, int64_t length)
     return (double)min64(length, c->signal.shape[0]);
 }
 
-/* What direct sums cost besides the transforms, in fft-checked and for an output. */
+/* Returns the cost of the direct sums of fft-checked, for each output, which the transforms do not include. */
 static inline double CPU_NAME(checked_cost)(const fl_convolve1d_args *c, double share)
 {
     const double outputs = (double)c->out.shape[0];
@@ -198,7 +198,7 @@ CPU_RUN_FLOATS(reference, fl_convolve1d_args, out)
 
 CPU_FFT_RUNS
 
-/* What fft-checked costs with this kernel; INFINITY: most sums would be computed directly. */
+/* Returns the cost of fft-checked with this kernel, or INFINITY if most sums would be computed directly. */
 static double CPU_NAME(weigh_checked)(const fl_convolve1d_args *c)
 {
     const int64_t length = CPU_NAME(block_length)(c, true);

@@ -64,7 +64,7 @@ static int64_t FT(check_block)(const FT(filter) * f, int64_t i, int64_t count, w
     enum { SOME = 1024 }; /* outputs at a time, so that what their windows change by stays in the first cache */
     const int64_t taps = f->c->kernel.shape[0], x0 = i + f->c->origin - taps, size = f->c->signal.shape[0];
     double sum[SOME], squares[SOME], below[SOME];
-    fft_window window = {0, 0}; /* of the output before the first one */
+    fft_window window = {0, 0}; /* The first output moves it by one, as each other does. */
     int64_t small = 0;
 
     for (int64_t x = max64(x0, 0); x < min64(x0 + taps, size); x++) {
@@ -133,7 +133,7 @@ static double FT(convolve_block)(const FT(filter) * f, int64_t i, work *block)
     const fl_convolve1d_args *c = f->c;
     const int64_t taps = c->kernel.shape[0], size = c->signal.shape[0], from = i + c->origin - taps + 1;
     const int64_t count = min64(f->step, c->out.shape[0] - i), number = i / f->step;
-    const double terms = (double)min64(taps, size); /* of a sum, at most */
+    const double terms = fft_terms(c);
     const double inside = (double)max64(1, min64(from + f->length, size) - max64(from, 0));
     const bool tolerant = f->found.tolerance > 0;
     fft_norms norms = {0};
@@ -148,8 +148,8 @@ static double FT(convolve_block)(const FT(filter) * f, int64_t i, work *block)
     const double error = FT(error)(&norms, &f->norms, cpu_fft_log2(f->length), FT(is_checked)(f->exact));
     fft_check check = {.least = f->exact ? FT(least_accurate)(error, terms) : 0,
                        .needed = FT(least_terms)(error, terms)};
-    const bool in_vain = FT(is_checked)(f->exact) && norms.sum / inside * f->norms.sum < check.needed;
-    if (in_vain || !FT(can_transform)(&norms, f->norms.sum, (double)f->length)) {
+    if (FT(is_in_vain)(f->exact, &norms, inside, f->norms.sum, check.needed) ||
+        !FT(can_transform)(&norms, f->norms.sum, (double)f->length)) {
         FT(sum_outputs)(f, i, i + count, block);
         return 0;
     }

@@ -172,7 +172,7 @@ KERNEL int64_t FT(check_tile)(const FT(filter) * f, area t, FT(room) room, const
             first_sum += magnitudes[x];
             first_squares += squares[x];
         }
-        fft_window window = {first_sum, first_squares}; /* of the output before the first one */
+        fft_window window = {first_sum, first_squares}; /* The first output moves it by one, as each other does. */
 #pragma omp simd
         for (int64_t j = 0; j < width; j++) {
             sum[j] = magnitudes[j + kw] - magnitudes[j];
@@ -247,13 +247,6 @@ static void FT(sum_area)(const FT(filter) * f, area t, FT(room) room)
     }
 }
 
-/* Returns whether most sums of an area would be too small for fft-checked: where numbers of the image and of the kernel
- * are independent of each other, terms of a sum add up to the mean of the one times the sum of the other. */
-static bool FT(is_in_vain)(const FT(filter) * f, area t, const fft_norms *norms, double needed)
-{
-    return FT(is_checked)(f->exact) && norms->sum / FT(inside)(f, t) * f->norms.sum < needed;
-}
-
 /* A tile that cannot be transformed is summed directly; one of zeros has sums of zero. Returns what the largest
  * magnitude of its sums is at least, as far as a call with a tolerance needs it. */
 static double FT(convolve_tile)(const FT(filter) * f, int64_t n, FT(room) room)
@@ -263,15 +256,15 @@ static double FT(convolve_tile)(const FT(filter) * f, int64_t n, FT(room) room)
     const fft_norms norms = FT(load_tile)(f, t, tile);
     const int64_t pitch = cpu_fft_pitch(f->cut.edge[1]), width = t.j1 - t.j0;
     const double elements = (double)f->cut.edge[0] * (double)f->cut.edge[1];
-    const double terms = (double)min64(elements_of(&f->c->kernel), elements_of(&f->c->image)); /* of a sum, at most */
+    const double terms = fft_terms(f->c);
     const double error = norms.sum != 0 ? FT(error)(&norms, &f->norms, fft_log2(&f->cut), FT(is_checked)(f->exact)) : 0;
     fft_check check = {.least = f->exact ? FT(least_accurate)(error, terms) : 0,
                        .needed = FT(least_terms)(error, terms)};
     double largest = 0;
     int64_t small = 0;
 
-    if (norms.sum != 0 &&
-        (!FT(can_transform)(&norms, f->norms.sum, elements) || FT(is_in_vain)(f, t, &norms, check.needed))) {
+    if (norms.sum != 0 && (!FT(can_transform)(&norms, f->norms.sum, elements) ||
+                           FT(is_in_vain)(f->exact, &norms, FT(inside)(f, t), f->norms.sum, check.needed))) {
         FT(sum_area)(f, t, room);
         if (f->found.tolerance > 0)
             f->found.error[n] = 0;

@@ -181,8 +181,8 @@ KERNEL void FN(add_row)(int64_t rows, const real *in, const real *kernel, int64_
 }
 
 /* Output rows come in groups of TILE_ROWS. Each row y of the image that such a group needs is read once, for all rows
- * of the kernel that meet it there: for the group's row r that is p = top + r - y. Of the kernel's columns those from
- * `first` to `past` meet the image. */
+ * of the kernel that meet it there: for the group's row r that is p = top + r - y. The kernel's columns from `first`
+ * to `past` meet the image; the others would add zeros. */
 static void FN(tile)(const fl_convolve_args *c, area t, real *line)
 {
     int64_t kh = c->kernel.shape[0], kw = c->kernel.shape[1], width = t.j1 - t.j0;

@@ -37,8 +37,8 @@ static inline double fft_bound_of(fft_level level, double sum, double squares)
     return level.level * (sum - sqrt(level.below * squares));
 }
 
-/* What the check knows of a kernel of f64, in one or two dimensions: the root of the sum of squares, and the level with
- * the largest bound where the image has numbers in -1..1 that are distributed evenly and a sum has `terms` terms. */
+/* A kernel of f64, in one or two dimensions, has a norm (the root of the sum of its squares) and a level, for which the
+ * bound is the largest if the image has numbers in -1..1 that are distributed evenly and a sum has `terms` terms. */
 typedef struct fft_kernel {
     double norm;
     fft_level level;
@@ -99,9 +99,9 @@ static inline double fft_share_of(const fft_kernel *kernel, double log2_of_tile,
  * that most are computed twice. */
 static const double fft_most_share = 0.6;
 
-/* What direct sums of outputs cost besides those of an FFT, in its unit: those `at_border` that have less than the
- * share of the terms, and all `outputs` if no share suffices. A multiply-add costs half as much again as in a large
- * tile. */
+/* Returns the cost of the direct sums, in the unit of cpu_fft_cost. Outputs `at_border` are summed directly if they
+ * have less than the share of the terms, and all `outputs` if no share suffices. A multiply-add costs half as much
+ * again as in a large tile. */
 static inline double fft_checked_cost(double share, double terms, double outputs, double at_border)
 {
     return 2 * CPU_FFT_SUM * terms * (share > fft_most_share ? outputs : 1.5 * share * share * at_border);
@@ -160,7 +160,7 @@ static inline void CPU_NAME(fft_sum_below)(const fft_table *table, int64_t from,
     }
 }
 
-/* What the sums of a tile are compared with. */
+/* The sums of a tile are compared with these numbers. */
 typedef struct fft_check {
     double least;  /* a sum with at least this magnitude is accurate */
     double needed; /* one whose bound of M is at least this is, too */

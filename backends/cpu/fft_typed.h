@@ -99,8 +99,8 @@ static int64_t FT(store_row)(const work *restrict sums, double least, real *rest
     return small;
 }
 
-/* An upper bound of the error of a sum in `work` (docs/accuracy.md). The second term is for what underflows. `checked`:
- * of fft-checked. */
+/* An upper bound of the error of a sum in `work` (docs/accuracy.md). The second term is for what underflows.
+ * `checked`: fft-checked asks, which has a smaller bound. */
 static double FT(error)(const fft_norms *tile, const fft_norms *kernel, double log2_of_elements, bool checked)
 {
     const bool single = sizeof(work) == sizeof(float);
@@ -111,7 +111,7 @@ static double FT(error)(const fft_norms *tile, const fft_norms *kernel, double l
            8 * least * exp2(log2_of_elements) * (tile->sum + kernel->sum + log2_of_elements);
 }
 
-/* What the magnitudes of a sum's terms add up to, at least, where it is within the bound of the other variants. A sum y
+/* A sum is within the bound of the other variants if the magnitudes of its terms add up to at least this. A sum y
  * in `work` is at most e from the exact one, x, and within e + u |x| after it is rounded to `real`, which is at most
  * (terms + 16) u |x| if |x| >= e / ((terms + 14) u). And |x| is at most the sum over absolute values. */
 static double FT(least_terms)(double error, double terms)
@@ -123,6 +123,14 @@ static double FT(least_terms)(double error, double terms)
 static double FT(least_accurate)(double error, double terms)
 {
     return 1.01 * error + FT(least_terms)(error, terms);
+}
+
+/* Returns whether most sums of a tile would be too small for fft-checked, so that transforming it is no use. Where its
+ * `inside` numbers are independent of the kernel's, a sum's terms add up to their mean times the sum of the kernel's.
+ */
+static bool FT(is_in_vain)(bool exact, const fft_norms *tile, double inside, double kernel_sum, double needed)
+{
+    return FT(is_checked)(exact) && tile->sum / inside * kernel_sum < needed;
 }
 
 /* Returns the largest of `so_far` and of the magnitudes of sums[0] to sums[count - 1]. */

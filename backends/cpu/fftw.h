@@ -62,7 +62,8 @@ static inline double cpu_fft_error(double log2_of_elements)
     return 20 * (log2_of_elements + 2);
 }
 
-/* The same for fft-checked: the steps of FFTW's transforms, counted. */
+/* The same for fft-checked. It counts the steps of FFTW's transforms, because a smaller bound leaves fewer sums to be
+ * computed directly. */
 static inline double cpu_fft_checked_error(double log2_of_elements)
 {
     return 13.5 * (log2_of_elements + 1.5);
@@ -138,9 +139,9 @@ static inline double cpu_fft_least_bound(const cpu_methods *of)
     return least;
 }
 
-/* What the rows below run: the functions convolve_fft_f32 and so on of a file, whose last argument says whether sums
- * that are less accurate than direct ones are computed again. fft-checked does so also where a tolerance would allow
- * more. */
+/* The rows below run these functions. They call convolve_fft_f32 and so on of the file, whose last argument says
+ * whether sums that are less accurate than direct ones are computed again. fft-checked computes them again also where a
+ * tolerance would allow more. */
 #define CPU_FFT_RUN(variant, type, launched, exact) \
     static fl_status CPU_NAME(run_##variant)(const fl_context *context, const void *args, const fl_launch *launch) \
     { \
