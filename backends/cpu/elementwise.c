@@ -140,6 +140,12 @@ static bool CPU_NAME(at_once)(const fl_context *context, const fl_buffer *const 
 #define CPU_AT_ONCE_naive(context, buffers, loops, work) CPU_NAME(at_once)(context, buffers, loops, work)
 #define CPU_AT_ONCE_uncoalesced(context, buffers, loops, work) ((void)(buffers), false)
 
+/* What a byte in the caches takes of the 20 ps that cpu_team counts for it. */
+#define WORK_increment 0.6
+#define WORK_sqrt 1.0
+#define WORK_maximum 0.6
+#define WORK_log_of_sum 1.0
+
 #define UNARY(operation) \
     static void CPU_NAME(plan_##operation)(void *device, const void *args, fl_launch *launch) \
     { \
@@ -155,9 +161,9 @@ static bool CPU_NAME(at_once)(const fl_context *context, const fl_buffer *const 
         const fl_unary_args *a = args; \
         const walk_loops *loops = &CPU_NAME(operation)[a->out.dtype].loops; \
         const fl_buffer *const buffers[OPERANDS] = {&a->in, &a->in, &a->out}; \
-        if (!CPU_AT_ONCE_##variant(context, buffers, loops, launch->bytes_requested)) \
+        if (!CPU_AT_ONCE_##variant(context, buffers, loops, WORK_##operation * launch->bytes_requested)) \
             CPU_NAME(walk_##variant) \
-        (context, CPU_NAME(walk_of)(&a->in, &a->in, &a->out), loops, launch->bytes_requested); \
+        (context, CPU_NAME(walk_of)(&a->in, &a->in, &a->out), loops, WORK_##operation * launch->bytes_requested); \
         return FL_OK; \
     }
 #define BINARY(operation) \
@@ -175,9 +181,9 @@ static bool CPU_NAME(at_once)(const fl_context *context, const fl_buffer *const 
         const fl_binary_args *a = args; \
         const walk_loops *loops = &CPU_NAME(operation)[a->out.dtype].loops; \
         const fl_buffer *const buffers[OPERANDS] = {&a->x, &a->y, &a->out}; \
-        if (!CPU_AT_ONCE_##variant(context, buffers, loops, launch->bytes_requested)) \
+        if (!CPU_AT_ONCE_##variant(context, buffers, loops, WORK_##operation * launch->bytes_requested)) \
             CPU_NAME(walk_##variant) \
-        (context, CPU_NAME(walk_of)(&a->x, &a->y, &a->out), loops, launch->bytes_requested); \
+        (context, CPU_NAME(walk_of)(&a->x, &a->y, &a->out), loops, WORK_##operation * launch->bytes_requested); \
         return FL_OK; \
     }
 UNARY(increment)
