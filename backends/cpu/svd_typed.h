@@ -132,9 +132,9 @@ KERNEL void FN(add1)(real *restrict out, real f, const real *restrict y, int64_t
 /* Counts on from `counter`, so that each element depends on the seed and its place alone. */
 static void FN(gaussian)(FN(rows_of) x, uint64_t seed, uint64_t counter)
 {
-    for (int64_t c = 0; c < x.count; c++)
+    for (int64_t c = 0; c < x.count; c++, counter += (uint64_t)x.width)
         for (int64_t i = 0; i < x.width; i++)
-            x.data[c * x.stride + i] = (real)random_normal(seed, counter++);
+            x.data[c * x.stride + i] = (real)random_normal(seed, counter + (uint64_t)i);
 }
 
 /* Sums by blocks, for the reason that jacobi_square gives. */

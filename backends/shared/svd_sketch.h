@@ -8,6 +8,7 @@
 #include <flynn/plugin.h>
 
 #include <math.h>
+#include <string.h>
 
 /* Qualifiers of a function that a GPU also runs; defined by the includer. */
 #ifndef SVD_ANYWHERE
@@ -48,14 +49,41 @@ SVD_ANYWHERE static inline uint64_t random_word(uint64_t seed, uint64_t counter)
     return z ^ (z >> 31);
 }
 
+/* -ln(x 2^-24), x from 0.5 to 2^24: x is m 2^e, m from sqrt(1/2) to sqrt(2), and ln m = 2 artanh((m - 1) / (m + 1)).
+ * The first term of its series that is left out is 9e-8 of it. A library's function would keep loops from becoming
+ * vectors. */
+SVD_ANYWHERE static inline float random_minus_log(float x)
+{
+    const uint32_t root = 0x3f3504f3; /* sqrt(1/2) */
+    uint32_t bits;
+    float m;
+
+    memcpy(&bits, &x, sizeof bits);
+    const int32_t e = (int32_t)(bits - root) >> 23;
+    bits -= (uint32_t)e << 23;
+    memcpy(&m, &bits, sizeof m);
+    const float y = (m - 1) / (m + 1), yy = y * y;
+    return (float)(24 - e) * 0.69314718f - 2 * y * (1 + yy * (1 / 3.0f + yy * (1 / 5.0f + yy * (1 / 7.0f))));
+}
+
+/* cos(2 pi x 2^-32), as the sine of a quarter of a turn less the angle, by the first six terms of its series: the next
+ * one is 6e-8. */
+SVD_ANYWHERE static inline float random_cosine(int32_t x)
+{
+    const float y = 6.2831853f * (0.25f - fabsf((float)x) * 0x1p-32f), yy = -y * y;
+    const float rest = 1 / 5040.0f + yy * (1 / 362880.0f + yy * (1 / 39916800.0f));
+
+    return y * (1 + yy * (1 / 6.0f + yy * (1 / 120.0f + yy * rest)));
+}
+
 /* The counter-th number of a normal distribution, by Box and Muller, from one word: 24 and 32 bits. f32 is enough: the
  * sketch must be random, not exact. */
 SVD_ANYWHERE static inline float random_normal(uint64_t seed, uint64_t counter)
 {
     const uint64_t word = random_word(seed, counter);
-    const float radius = sqrtf(-2 * logf(((float)(word >> 40) + 0.5f) * 0x1p-24f));
+    const float radius = sqrtf(2 * random_minus_log((float)(int32_t)(word >> 40) + 0.5f));
 
-    return radius * cosf((float)(uint32_t)word * (6.2831853f * 0x1p-32f));
+    return radius * random_cosine((int32_t)(uint32_t)word);
 }
 
 #endif

@@ -331,14 +331,27 @@ static fl_status make_arrays(decomposing *d)
     return status == FL_OK ? put(d, ONES, d->matrix) : status;
 }
 
+/* Row i of the random numbers, some at a time, so that the compiler makes vectors of them. */
+static void set_random_row(const decomposing *d, int64_t i)
+{
+    float some[64];
+
+    for (int64_t first = 0, count; first < d->l; first += count) {
+        count = d->l - first < 64 ? d->l - first : 64;
+        for (int64_t c = 0; c < count; c++)
+            some[c] = random_normal(d->seed, (uint64_t)((first + c) * d->n + i));
+        for (int64_t c = 0; c < count; c++)
+            set_number(d, d->matrix, i * d->l + first + c, (double)some[c]);
+    }
+}
+
 /* xt = random numbers, the same on every rank; each makes its share of the rows. */
 static fl_status make_sketch(decomposing *d, fl_status status)
 {
     const dist_range own = dist_share(d->group, d->n, d->group->info.rank);
 
     for (int64_t i = own.first; i < own.end && status == FL_OK; i++)
-        for (int64_t c = 0; c < d->l; c++)
-            set_number(d, d->matrix, i * d->l + c, (double)random_normal(d->seed, (uint64_t)(c * d->n + i)));
+        set_random_row(d, i);
     if (status == FL_OK)
         status = put(d, XT, d->matrix);
     for (int r = 0; r < d->group->info.size && status == FL_OK; r++) {

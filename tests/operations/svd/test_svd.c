@@ -3,6 +3,7 @@
  * test_svd.c - the singular value decomposition: what it computes, held against SciPy's values and against what a
  * decomposition is, and how it is called.
  */
+#include "../../../backends/shared/svd_sketch.h"
 #include "decomposition.h"
 
 #include <float.h>
@@ -26,6 +27,25 @@ static void check_variants(fl_device *device, const struct matrix *a, const stru
             expect_decomposition(a, &f, values, variant, what);
             factors_free(&f);
         }
+}
+
+/* The numbers of a sketch are those that Box and Muller's formula gives in f64, to the rounding of f32: a normal
+ * distribution, which the theorem of the error that is expected asks for. A radius is at most 5.9. */
+Test(svd, numbers_of_a_sketch_are_normal)
+{
+    for (uint64_t i = 0; i < 1000000; i++) {
+        const uint64_t word = random_word(7, i);
+        const float uniform = (float)(word >> 40) + 0.5f;
+        const double radius = sqrt(-2 * log((double)uniform / 0x1p24));
+        const double formula = radius * cos(2 * 3.14159265358979323846 * (double)(uint32_t)word / 0x1p32);
+        const double seen = (double)random_normal(7, i);
+        cr_assert(fabs(seen - formula) <= 4 * 5.9 * (double)FLT_EPSILON, "number %llu: %.9g, not %.9g",
+                  (unsigned long long)i, seen, formula);
+    }
+    for (int x = 1; x <= 1 << 24; x *= 2) { /* uniform numbers next to 0 and 1 */
+        const double near = -log(x / 0x1p24), seen = (double)random_minus_log((float)x);
+        cr_expect(fabs(seen - near) <= 4 * (double)FLT_EPSILON * fabs(near) + 0x1p-24, "-ln(%d 2^-24)", x);
+    }
 }
 
 /* ---------------------------------------------------------------------------------------------- against SciPy ---- */
