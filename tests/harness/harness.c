@@ -26,15 +26,30 @@ static void add_resource(const char *backend, const char *item)
                  item);
 }
 
+/* What the name alone opens: "omp" on two processors is "omp:2" with the best instruction set. */
+static fl_device_info usual_of(const fl_backend_info *backend)
+{
+    fl_device *device;
+    fl_device_info usual = {0};
+    if (fl_device_open(backend->name, &device) == FL_OK) {
+        usual = *fl_device_describe(device);
+        fl_device_close(device);
+    }
+    return usual;
+}
+
 static void add_backend(const fl_backend_info *backend)
 {
+    const fl_probe *probe = &backend->probe;
+    const fl_device_info usual = strcmp(backend->family, "cpu") == 0 ? usual_of(backend) : (fl_device_info){0};
     add_resource(backend->name, "");
-    for (int i = 0; i < backend->probe.isa_count; i++)
-        if (!backend->probe.isa[i].why_not[0])
-            add_resource(backend->name, backend->probe.isa[i].name);
-    if (backend->probe.max_threads >= 2) {
+    for (int i = 0; i < probe->isa_count; i++)
+        if (!probe->isa[i].why_not[0] && strcmp(probe->isa[i].name, usual.isa) != 0)
+            add_resource(backend->name, probe->isa[i].name);
+    if (probe->max_threads >= 2) {
         add_resource(backend->name, "1");
-        add_resource(backend->name, "2");
+        if (usual.threads != 2)
+            add_resource(backend->name, "2");
     }
 }
 
@@ -374,18 +389,32 @@ void remember(uint64_t key, const void *data, size_t size)
     pthread_mutex_unlock(&kept_lock);
 }
 
+/* A copy within zeros: as many rows and columns on each side as `margin` has, but one. */
+static struct matrix within_zeros(const struct matrix *matrix, const int64_t *margin)
+{
+    const int64_t down = margin[0] - 1, right = margin[1] - 1;
+    struct matrix wide = matrix_create(FL_F64, matrix->shape[0] + 2 * down, matrix->shape[1] + 2 * right);
+    for (int64_t i = 0; i < matrix->shape[0]; i++)
+        for (int64_t j = 0; j < matrix->shape[1]; j++)
+            matrix_set(&wide, i + down, j + right, matrix_get(matrix, i, j));
+    return wide;
+}
+
+/* `image` and `kernel` in f64, the image within zeros. */
 static void expected_element(struct expected *expected, const struct matrix *image, const struct matrix *kernel,
                              int64_t row, int64_t column, int64_t i)
 {
+    const int64_t rows = kernel->shape[0], columns = kernel->shape[1];
     long double sum = 0, magnitude = 0;
-    for (int64_t p = 0; p < kernel->shape[0]; p++)
-        for (int64_t q = 0; q < kernel->shape[1]; q++) {
-            int64_t y = row - p, x = column - q;
-            bool inside = y >= 0 && y < image->shape[0] && x >= 0 && x < image->shape[1];
-            long double term = (long double)(inside ? matrix_get(image, y, x) : 0) * matrix_get(kernel, p, q);
+    for (int64_t p = 0; p < rows; p++) {
+        const double *x = (const double *)image->data + (row - p + rows - 1) * image->shape[1] + column + columns - 1,
+                     *factor = (const double *)kernel->data + p * columns;
+        for (int64_t q = 0; q < columns; q++) {
+            const long double term = (long double)x[-q] * factor[q];
             sum += term;
             magnitude += fabsl(term);
         }
+    }
     expected->value[i] = (double)sum;
     expected->magnitude[i] = (double)magnitude;
 }
@@ -403,12 +432,15 @@ struct expected expected_convolve(const struct matrix *image, const struct matri
     uint64_t key = hash_matrix(hash_matrix((uint64_t)mode, image), kernel);
     if (recall(key, expected.value, 2 * size * sizeof(double)))
         return expected;
+    struct matrix wide = within_zeros(larger, smaller->shape), factors = within_zeros(smaller, (int64_t[]){1, 1});
     int64_t origin[2];
     for (int d = 0; d < 2; d++)
         origin[d] = mode == FL_FULL ? 0 : mode == FL_SAME ? (kernel->shape[d] - 1) / 2 : smaller->shape[d] - 1;
     for (int64_t i = 0; i < expected.shape[0]; i++)
         for (int64_t j = 0; j < expected.shape[1]; j++)
-            expected_element(&expected, larger, smaller, i + origin[0], j + origin[1], i * expected.shape[1] + j);
+            expected_element(&expected, &wide, &factors, i + origin[0], j + origin[1], i * expected.shape[1] + j);
+    matrix_free(&wide);
+    matrix_free(&factors);
     remember(key, expected.value, 2 * size * sizeof(double));
     return expected;
 }

@@ -19,9 +19,9 @@ struct on {
     char resource[40];
 };
 
-/* Every resource that can be opened here: each plugin that can run, by itself, at each instruction set, and at one and
- * at two threads where a number means threads. FLYNN_TEST_FAMILY (cpu, hip) leaves out the other family,
- * FLYNN_TEST_RESOURCES ("omp:2,serial") names the resources instead. Returns how many. */
+/* Every resource that can be opened here: each plugin that can run, by itself, at each other instruction set, and at
+ * one and two threads where a number means threads, unless the plugin by itself has these. FLYNN_TEST_FAMILY (cpu, hip)
+ * leaves out the other family, FLYNN_TEST_RESOURCES ("omp:2,serial") names the resources instead. Returns how many. */
 size_t every_backend(const struct on **all);
 
 /* Whether FLYNN_TEST_SMALL is set: for devices that are emulated, and a thousand times slower. A test then leaves out

@@ -32,7 +32,7 @@ static void visit_repeated(fl_device *device, const struct call *call, void *use
 {
     struct outputs first = run_call(device, call, NULL, NULL);
     cr_expect(first.status == FL_OK, "%s: %s", call->text, fl_last_error());
-    for (int i = 0; i < 2; i++) {
+    for (int i = 0; i < (is_slow(device) ? 1 : 2); i++) {
         struct outputs again = run_call(device, call, NULL, NULL);
         cr_expect(same(&first, &again), "%s: other bits when repeated", call->text);
         free(again.bytes);
@@ -84,8 +84,13 @@ ON_EVERY_BACKEND(determinism, threads)
 
 /* --------------------------------------------------------------------------------------------------- blocks ---- */
 
+struct visits {
+    size_t calls, compared;
+};
+
 static void visit_blocks(fl_device *device, const struct call *call, void *user)
 {
+    struct visits *visits = user;
     static const int blocks[][3] = {{8, 8, 1},   {16, 4, 1},  {32, 16, 1}, {64, 1, 1},
                                     {128, 1, 1}, {256, 1, 1}, {4, 4, 4}};
     /* auto may take another variant for a block, a GPU's separable may sum in the other order. On a GPU sums of floats
@@ -95,14 +100,17 @@ static void visit_blocks(fl_device *device, const struct call *call, void *user)
     if (strcmp(call->variant, "auto") == 0 || (is_gpu(device) && (of_blocks || is(call, "convolve", "separable"))))
         return;
     struct outputs first = run_call(device, call, NULL, NULL);
+    visits->calls++;
     for (size_t i = 0; i < (is_gpu(device) ? COUNT(blocks) : 2); i++) {
+        if (is_slow(device) && (i + visits->calls) % 2) /* the others with the next call */
+            continue;
         struct call other = *call;
         memcpy(other.block, blocks[i], sizeof other.block);
         struct outputs got = run_call(device, &other, NULL, NULL);
         if (got.status == FL_OK) {
             cr_expect(same(&first, &got), "%s: other bits with blocks of %dx%dx%d", call->text, blocks[i][0],
                       blocks[i][1], blocks[i][2]);
-            (*(size_t *)user)++;
+            visits->compared++;
         }
         free(got.bytes);
     }
@@ -111,10 +119,10 @@ static void visit_blocks(fl_device *device, const struct call *call, void *user)
 
 ON_EVERY_BACKEND(determinism, blocks)
 {
-    size_t calls = 0;
+    struct visits visits = {0, 0};
     fl_device *device = open_device(on->resource);
-    for_every_call(device, visit_blocks, &calls);
-    cr_expect(calls > 60, "%s: only %zu calls", on->resource, calls);
+    for_every_call(device, visit_blocks, &visits);
+    cr_expect(visits.compared > 60, "%s: only %zu calls", on->resource, visits.compared);
     fl_device_close(device);
 }
 

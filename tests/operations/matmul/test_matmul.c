@@ -323,7 +323,7 @@ ON_EVERY_BACKEND(matmul, deep_sums)
     fl_device *device = open_device(on->resource);
     for (size_t i = 0; i < COUNT(forms) * 2; i++)
         for (int gaps = 0; gaps < 2; gaps++) {
-            if (is_left_out(2) || (is_small_test() && (i + (size_t)gaps) % 2)) /* two dtypes for each form */
+            if (is_left_out(2) || (is_slow(device) && (i + (size_t)gaps) % 2)) /* two dtypes for each form */
                 continue;
             check_stored(device, dtypes[(i + (size_t)gaps * 2) % 4], forms[i / 2], 100 + i, gaps == 1);
         }
@@ -358,7 +358,7 @@ ON_EVERY_BACKEND(matmul, beyond_the_grid)
             continue;
         struct problem p = problem_of(FL_F32, FL_F32, forms[c], c);
         for (size_t i = 0; (variant = variant_of(device, "matmul", FL_F32, i)) != NULL; i++)
-            if (!is_small_test() || (c + i) % 2 == 0) /* a small test has two forms for each variant */
+            if (!is_small_test() || (c + i) % 4 == 0) /* a small test has one form for each variant */
                 check_call(device, &p, &(fl_run){.variant = variant, .block = {is_gpu(device) ? 1 : 64, 1}}, false);
         problem_free(&p);
     }
@@ -373,7 +373,7 @@ ON_EVERY_BACKEND(matmul, odd_blocks)
     fl_device *device = open_device(on->resource);
     const int most = fl_device_describe(device)->max_threads_per_block;
     const char *variant;
-    const bool small = is_small_test(); /* then a little more than a block of 32x32 */
+    const bool small = is_slow(device); /* then a little more than a block of 32x32 */
     for (size_t d = 0; d < 4; d++) {
         const struct form f = {.batch_a = 2,
                                .m = small ? 37 : 70,

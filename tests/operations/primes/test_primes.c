@@ -261,7 +261,7 @@ ON_EVERY_BACKEND(primes, far_away)
     fl_device *device = open_device(on->resource);
     const char *variant;
     for (size_t e = 0; e < COUNT(ends); e++) {
-        if (is_left_out(2))
+        if (is_left_out(2) || (is_small_test() && e % 3 != 0)) /* a small test has the first and the last */
             continue;
         struct primes expected = expected_between(ends[e] - length, ends[e]);
         for (size_t i = 0; (variant = variant_of(device, "primes", FL_I64, i)) != NULL; i++)

@@ -355,7 +355,7 @@ ON_EVERY_BACKEND(reconstruct, beyond_the_grid)
     for (size_t c = 0; c < COUNT(cases); c++) {
         struct problem p = problem_random(FL_F32, cases[c].batch, cases[c].m, cases[c].n, 2, 2, c);
         for (size_t i = 0; (variant = variant_of(device, "reconstruct", FL_F32, i)) != NULL; i++)
-            if (!is_small_test() || (c + i) % 3 != 0) /* a small test has two cases for each variant */
+            if (!is_small_test() || (c + i) % 3 == 0) /* a small test has one case for each variant */
                 check_call(device, &p, &(fl_run){.variant = variant, .block = {is_gpu(device) ? 1 : 64, 1}}, false);
         problem_free(&p);
     }

@@ -162,10 +162,15 @@ static struct shared share(fl_device *device, const struct work *w, const struct
     int64_t shape[3];
     int axis;
     const int ndim = shape_of(w, shape, &axis);
-    struct shared s = {view_inside(device, x, ndim, shape), view_inside(device, y, ndim, shape),
-                       malloc((size_t)results_of(w) * sizeof(struct exact))};
+    const size_t bytes = (size_t)results_of(w) * sizeof(struct exact);
+    struct shared s = {view_inside(device, x, ndim, shape), view_inside(device, y, ndim, shape), malloc(bytes)};
+    const int64_t sizes[] = {w->outer, w->length, w->inner, w->all};
+    const uint64_t key = hash_matrix(hash_matrix(hash_bytes(0, sizes, sizeof sizes), x), y);
+    if (recall(key, s.exact, bytes)) /* of another backend */
+        return s;
     for (int64_t i = 0; i < results_of(w); i++)
         s.exact[i] = exact_of(w, x, y, w->all ? 0 : i / w->inner, w->all ? 0 : i % w->inner);
+    remember(key, s.exact, bytes);
     return s;
 }
 
