@@ -97,8 +97,13 @@ static fl_status FN(scan)(const fl_context *context, const fl_select_args *s)
     bits *out = s->out.data;
     int64_t *to;
     void *memory;
-    fl_status status = context->host->scratch(context, (size_t)(parts + 1) * sizeof *to, &memory);
+    fl_status status;
 
+    if (parts == 1) {
+        *(int64_t *)s->count.data = FN(copy)(in, mask, length, out);
+        return FL_OK;
+    }
+    status = context->host->scratch(context, (size_t)(parts + 1) * sizeof *to, &memory);
     if (status != FL_OK)
         return status;
     to = memory;

@@ -218,8 +218,7 @@ void step(wavefront &w, int instructions)
     }
 }
 
-/* A number below `end` by chance. Turns need so many that std::mt19937 and its divisions took a tenth of the time.
- */
+/* A number below `end` by chance. std::mt19937 and its divisions took a tenth of the time of a run. */
 uint32_t below(uint32_t end)
 {
     static random_state state = {(uint64_t)settings().seed};
