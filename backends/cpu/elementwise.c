@@ -140,7 +140,7 @@ static bool CPU_NAME(at_once)(const fl_context *context, const fl_buffer *const 
 #define CPU_AT_ONCE_naive(context, buffers, loops, work) CPU_NAME(at_once)(context, buffers, loops, work)
 #define CPU_AT_ONCE_uncoalesced(context, buffers, loops, work) ((void)(buffers), false)
 
-/* What a byte in the caches takes of the 20 ps that cpu_team counts for it. */
+/* cpu_team counts 20 ps for a byte. A byte in the caches takes this part of them, so that fewer threads pay. */
 #define WORK_increment 0.6
 #define WORK_sqrt 1.0
 #define WORK_maximum 0.6

@@ -99,7 +99,7 @@ static fl_status FN(scan)(const fl_context *context, const fl_select_args *s)
     void *memory;
     fl_status status;
 
-    if (parts == 1) {
+    if (parts == 1) { /* Two parallel loops, even of one thread, take a quarter of the time of few elements. */
         *(int64_t *)s->count.data = FN(copy)(in, mask, length, out);
         return FL_OK;
     }

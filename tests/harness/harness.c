@@ -26,7 +26,8 @@ static void add_resource(const char *backend, const char *item)
                  item);
 }
 
-/* What the name alone opens: "omp" on two processors is "omp:2" with the best instruction set. */
+/* Returns the device that the name alone opens, so that no test runs twice on the same one: "omp" on two processors is
+ * "omp:2" with the best instruction set. */
 static fl_device_info usual_of(const fl_backend_info *backend)
 {
     fl_device *device;
@@ -389,7 +390,8 @@ void remember(uint64_t key, const void *data, size_t size)
     pthread_mutex_unlock(&kept_lock);
 }
 
-/* A copy within zeros: as many rows and columns on each side as `margin` has, but one. */
+/* Returns a copy in f64 within zeros, of which each side has one row or column less than `margin`: a loop over the
+ * elements that a kernel of that shape meets needs no test for the border. */
 static struct matrix within_zeros(const struct matrix *matrix, const int64_t *margin)
 {
     const int64_t down = margin[0] - 1, right = margin[1] - 1;
@@ -400,7 +402,7 @@ static struct matrix within_zeros(const struct matrix *matrix, const int64_t *ma
     return wide;
 }
 
-/* `image` and `kernel` in f64, the image within zeros. */
+/* Both are in f64, because a dtype that each element asks for takes most of the time; the image lies within zeros. */
 static void expected_element(struct expected *expected, const struct matrix *image, const struct matrix *kernel,
                              int64_t row, int64_t column, int64_t i)
 {
@@ -432,7 +434,8 @@ struct expected expected_convolve(const struct matrix *image, const struct matri
     uint64_t key = hash_matrix(hash_matrix((uint64_t)mode, image), kernel);
     if (recall(key, expected.value, 2 * size * sizeof(double)))
         return expected;
-    struct matrix wide = within_zeros(larger, smaller->shape), factors = within_zeros(smaller, (int64_t[]){1, 1});
+    const int64_t no_zeros[] = {1, 1};
+    struct matrix wide = within_zeros(larger, smaller->shape), factors = within_zeros(smaller, no_zeros);
     int64_t origin[2];
     for (int d = 0; d < 2; d++)
         origin[d] = mode == FL_FULL ? 0 : mode == FL_SAME ? (kernel->shape[d] - 1) / 2 : smaller->shape[d] - 1;

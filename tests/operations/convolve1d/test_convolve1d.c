@@ -216,7 +216,8 @@ static void check_window(fl_device *device, fl_dtype dtype, int64_t size, int64_
         char what[160];
         if (strncmp(variant, "fft", 3) != 0)
             continue;
-        /* Of a kernel that is small but for a few numbers a processor computes each sum again, directly. */
+        /* The kernel has few numbers among zeros, so that a processor computes each sum again, directly. For the long
+         * kernels, which are there for the blocks of GPUs, that would be up to 4 x 10^9 products. */
         if (strcmp(variant, "fft-checked") == 0 && !is_gpu(device) && taps * outputs > 100000000)
             continue;
         snprintf(what, sizeof what, "%s %s %s: %lld from %lld on, of %lld * %lld", fl_device_describe(device)->resource,

@@ -102,7 +102,7 @@ static void visit_blocks(fl_device *device, const struct call *call, void *user)
     struct outputs first = run_call(device, call, NULL, NULL);
     visits->calls++;
     for (size_t i = 0; i < (is_gpu(device) ? COUNT(blocks) : 2); i++) {
-        if (is_slow(device) && (i + visits->calls) % 2) /* the others with the next call */
+        if (is_slow(device) && (i + visits->calls) % 2) /* The next call has the other blocks. */
             continue;
         struct call other = *call;
         memcpy(other.block, blocks[i], sizeof other.block);

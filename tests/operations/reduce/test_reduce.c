@@ -166,7 +166,7 @@ static struct shared share(fl_device *device, const struct work *w, const struct
     struct shared s = {view_inside(device, x, ndim, shape), view_inside(device, y, ndim, shape), malloc(bytes)};
     const int64_t sizes[] = {w->outer, w->length, w->inner, w->all};
     const uint64_t key = hash_matrix(hash_matrix(hash_bytes(0, sizes, sizeof sizes), x), y);
-    if (recall(key, s.exact, bytes)) /* of another backend */
+    if (recall(key, s.exact, bytes)) /* A call on another backend computed them. */
         return s;
     for (int64_t i = 0; i < results_of(w); i++)
         s.exact[i] = exact_of(w, x, y, w->all ? 0 : i / w->inner, w->all ? 0 : i % w->inner);

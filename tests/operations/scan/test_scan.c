@@ -109,7 +109,8 @@ static bool is_near_sum(const struct scanned *s, int64_t i, long double got, boo
     const long double error = fabsl(got - s->sum[i]), allowed = unit * s->magnitude[i];
     if (isnan(s->sum[i]))
         return isnan(got);
-    if (got == s->sum[i] || error <= (terms < 160 ? terms : 160) * allowed) /* of most, without a root */
+    /* Most elements pass here, without a square root. */
+    if (got == s->sum[i] || error <= (terms < 160 ? terms : 160) * allowed)
         return true;
     const long double tree = 2 * sqrtl(terms) + 160, factor = loop || terms < tree ? terms : tree;
     return error <= factor * allowed;

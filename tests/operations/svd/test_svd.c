@@ -29,8 +29,8 @@ static void check_variants(fl_device *device, const struct matrix *a, const stru
         }
 }
 
-/* The numbers of a sketch are those that Box and Muller's formula gives in f64, to the rounding of f32: a normal
- * distribution, which the theorem of the error that is expected asks for. A radius is at most 5.9. */
+/* The numbers of a sketch must be normally distributed, because the theorem of the expected error assumes it. So they
+ * are compared with Box and Muller's formula in f64. A radius is at most 5.9, and four roundings of it are allowed. */
 Test(svd, numbers_of_a_sketch_are_normal)
 {
     for (uint64_t i = 0; i < 1000000; i++) {
