@@ -35,6 +35,11 @@ fl_status hip_blas_multiply(const fl_context *context, const blas_product &produ
     return cpu_blas_multiply(context->host, 1, &product);
 }
 
+fl_status hip_blas_solve(const fl_context *context, int64_t, int64_t, const double *, double *)
+{
+    return context->host->error(FL_E_UNAVAILABLE, "the emulation solves no triangular systems");
+}
+
 void hip_blas_close(hip_device *)
 {
 }
@@ -76,6 +81,22 @@ fl_status prepare(hip_device *device, hipStream_t queue)
                        : failed(device, gpu_blas_library.set_stream, status);
 }
 
+/* Queues call(handle) under the device's lock. */
+template <typename Call>
+fl_status with_blas(const fl_context *context, const char *function, Call call)
+{
+    hip_device *device = hip_device_of(context);
+    HIP_SELECT(device);
+    const std::lock_guard<std::mutex> guard(device->blas_lock);
+    const hipStream_t queue = hip_stream_of(context)->queue;
+    const fl_status ready = prepare(device, queue);
+    if (ready != FL_OK)
+        return ready;
+    const int status = call(device->blas);
+    const fl_status ordered = hip_order_after(device, device->blas_done, queue);
+    return status == 0 ? ordered : failed(device, function, status);
+}
+
 } // namespace
 
 bool hip_blas_found(char *why, size_t size)
@@ -101,21 +122,18 @@ bool hip_blas_loads()
 
 fl_status hip_blas_multiply(const fl_context *context, const blas_product &p)
 {
-    hip_device *device = hip_device_of(context);
     if (!blas_can_count(&p))
         return context->host->error(FL_E_LIMIT, "%s has 32-bit sizes, and a matrix is larger: use another variant",
                                     gpu_blas_library.library);
-    HIP_SELECT(device);
-    const std::lock_guard<std::mutex> guard(device->blas_lock);
-    const hipStream_t queue = hip_stream_of(context)->queue;
-    const fl_status ready = prepare(device, queue);
-    if (ready != FL_OK)
-        return ready;
-    const int status =
-        p.dtype == FL_F32 ? gpu_blas_gemm(blas.sgemm, device->blas, p) : gpu_blas_gemm(blas.dgemm, device->blas, p);
-    const fl_status ordered = hip_order_after(device, device->blas_done, queue);
-    return status == 0 ? ordered
-                       : failed(device, p.dtype == FL_F32 ? gpu_blas_library.sgemm : gpu_blas_library.dgemm, status);
+    return with_blas(context, p.dtype == FL_F32 ? gpu_blas_library.sgemm : gpu_blas_library.dgemm, [&](void *handle) {
+        return p.dtype == FL_F32 ? gpu_blas_gemm(blas.sgemm, handle, p) : gpu_blas_gemm(blas.dgemm, handle, p);
+    });
+}
+
+fl_status hip_blas_solve(const fl_context *context, int64_t count, int64_t length, const double *l, double *rows)
+{
+    return with_blas(context, gpu_blas_library.dtrsm,
+                     [&](void *handle) { return gpu_blas_solve(blas.dtrsm, handle, count, length, l, rows); });
 }
 
 void hip_blas_close(hip_device *device)

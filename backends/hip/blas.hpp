@@ -26,6 +26,10 @@ bool hip_blas_loads();
  * creates its handle: FL_E_UNAVAILABLE if that fails. */
 fl_status hip_blas_multiply(const fl_context *context, const blas_product &product);
 
+/* Queues rows = inv(l) rows: packed rows of `length` elements, l the lower triangle of the `count` x `count` matrix.
+ * Otherwise as hip_blas_multiply; the emulation has none: FL_E_UNAVAILABLE. */
+fl_status hip_blas_solve(const fl_context *context, int64_t count, int64_t length, const double *l, double *rows);
+
 /* Destroys the device's handle. */
 void hip_blas_close(hip_device *device);
 

@@ -44,6 +44,11 @@ fl_status hip_solver_eigen(const fl_context *context, int64_t, double *, double 
     return missing(context);
 }
 
+fl_status hip_solver_cholesky(const fl_context *context, int64_t, double *, int *)
+{
+    return missing(context);
+}
+
 fl_status hip_solver_qr(const fl_context *context, int64_t, int64_t, float *, float *)
 {
     return missing(context);
@@ -213,6 +218,13 @@ fl_status hip_solver_eigen(const fl_context *context, int64_t n, double *a, doub
 {
     return with_solver(context, "syevd", [=](auto &s, auto &h, auto &room, hipStream_t queue) {
         return gpu_solver_eigen(s, h, room, queue, n, a, values, info);
+    });
+}
+
+fl_status hip_solver_cholesky(const fl_context *context, int64_t n, double *a, int *info)
+{
+    return with_solver(context, "potrf", [=](auto &s, auto &h, auto &room, hipStream_t queue) {
+        return gpu_solver_cholesky(s, h, room, queue, n, a, info);
     });
 }
 

@@ -18,14 +18,21 @@ namespace
 
 /* -------------------------------------------------------------------------------------------------- randomized ---- */
 
-/* Makes the packed rows orthonormal, by Householder's QR, whose q is orthonormal for any rows; without a solver on the
- * host. */
+/* Makes the packed rows orthonormal: by orthonormal_rows, else by Householder's QR, whose q is orthonormal for any
+ * rows; without a solver on the host. */
 template <typename T>
-fl_status orthonormalize(const fl_context *context, const strided<T> &rows)
+fl_status orthonormalize(const fl_context *context, const orthonormal_room &room, const strided<T> &rows)
 {
     const int64_t count = rows.rows * rows.columns;
     if (hip_solver_loads()) {
+        const strided<double> wide = packed(room.rows, rows.rows, rows.columns);
+        std::vector<double> lengths;
+        bool done;
         T *tau;
+        SVD_TRY(copy_scaled(context, read_only(rows), wide, 0));
+        SVD_TRY(orthonormal_rows(context, room, orthonormal_limit<T>(rows.columns), wide, &lengths, &done));
+        if (done)
+            return copy_scaled(context, read_only(wide), rows, 0);
         SVD_TRY(scratch(context, rows.rows, &tau));
         SVD_TRY(hip_solver_qr(context, rows.columns, rows.rows, rows.data, tau));
         return hip_solver_form_q(context, rows.columns, rows.rows, rows.data, tau);
@@ -45,14 +52,17 @@ fl_status find_range(const fl_context *context, const strided<const T> &a, uint6
                      const strided<T> &q)
 {
     const int64_t numbers = x.rows * x.columns;
+    orthonormal_room room = {};
+    if (hip_solver_loads())
+        SVD_TRY(make_room(context, x.rows, std::max(a.rows, a.columns), &room));
     SVD_TRY(hip_queue(context, gaussian_kernel<T>, blocks_for(numbers), dim3(svd_threads), 0, x.data, numbers, seed));
     SVD_TRY(multiply(context, read_only(x), transposed(a), q));
-    SVD_TRY(orthonormalize(context, q));
+    SVD_TRY(orthonormalize(context, room, q));
     for (int power = 0; power < SVD_POWERS; power++) {
         SVD_TRY(multiply(context, read_only(q), a, x));
-        SVD_TRY(orthonormalize(context, x));
+        SVD_TRY(orthonormalize(context, room, x));
         SVD_TRY(multiply(context, read_only(x), transposed(a), q));
-        SVD_TRY(orthonormalize(context, q));
+        SVD_TRY(orthonormalize(context, room, q));
     }
     return FL_OK;
 }
@@ -107,12 +117,15 @@ fl_status factorize(const fl_context *context, const fl_qr_args *args)
 {
     const int64_t k = args->qt.shape[0], m = args->qt.shape[1];
     const strided<const T> a = matrix_of<const T>(args->a), first = {a.data, a.row, a.column, m, k};
+    orthonormal_room room = {};
     T *q;
     int scale;
     SVD_TRY(find_scale<T>(context, args->a, &scale, "qr"));
     SVD_TRY(scratch(context, k * m, &q));
+    if (hip_solver_loads())
+        SVD_TRY(make_room(context, k, m, &room));
     SVD_TRY(copy_scaled(context, transposed(first), packed(q, k, m), scale));
-    SVD_TRY(orthonormalize(context, packed(q, k, m)));
+    SVD_TRY(orthonormalize(context, room, packed(q, k, m)));
     SVD_TRY(copy_scaled(context, read_only(packed(q, k, m)), matrix_of<T>(args->qt), 0));
     return multiply(context, read_only(packed(q, k, m)), a, matrix_of<T>(args->r));
 }
@@ -244,8 +257,8 @@ const fl_row rows[] = {
     {FL_OP_SVD, "auto", dtypes, "library if it loads, else host; of f64 single, with a tolerance", plan_exact,
      run_automatic, chosen, false, nullptr, nullptr},
     {FL_OP_QR, "naive", dtypes,
-     "Householder's reflections by cuSOLVER or rocSOLVER; without them modified Gram-Schmidt on the host", plan_qr,
-     run_qr, nullptr, false, nullptr, nullptr},
+     "Cholesky's factorization of a'a, or reflections, by cuSOLVER or rocSOLVER; without them Gram-Schmidt on the host",
+     plan_qr, run_qr, nullptr, false, nullptr, nullptr},
     {FL_OP_SVD, "host", dtypes,
      "copies the matrix to the host, decomposes it there by LAPACK (or Jacobi), and copies back", plan_exact,
      run<run_host<float>, run_host<double>>, nullptr, false, nullptr, nullptr},

@@ -20,12 +20,16 @@ using gpu_gemm_function = int(void *handle, int transpose_a, int transpose_b, in
                               const T *a, int a_stride, long long a_step, const T *b, int b_stride, long long b_step,
                               const T *beta, T *c, int c_stride, long long c_step, int batch);
 
+using gpu_trsm_function = int(void *handle, int side, int uplo, int transpose, int diag, int m, int n,
+                              const double *alpha, const double *a, int a_stride, double *b, int b_stride);
+
 struct gpu_blas {
     int (*create)(void **handle);
     int (*destroy)(void *handle);
     int (*set_stream)(void *handle, hipStream_t stream);
     gpu_gemm_function<float> *sgemm;
     gpu_gemm_function<double> *dgemm;
+    gpu_trsm_function *dtrsm;
 };
 
 /* hip_blas_worth's numbers (blas.hpp). On an H200 our own f32 is as fast as cuBLAS, whose f64 is twice as fast on
@@ -42,9 +46,10 @@ constexpr double gpu_blas_worth_f32 = HUGE_VAL, gpu_blas_worth_f64 = 1e6;
 
 struct gpu_blas_names {
     const char *library, *files, *cure; /* files: cuBLAS's first one is that of the runtime of this build */
-    const char *create, *destroy, *set_stream, *sgemm, *dgemm;
+    const char *create, *destroy, *set_stream, *sgemm, *dgemm, *dtrsm;
     int none, transpose; /* cublasOperation_t, rocblas_operation */
-    int no_memory;       /* its status code */
+    int right, upper, not_unit;
+    int no_memory; /* its status code */
 };
 
 #if defined(__CUDACC__)
@@ -63,8 +68,12 @@ constexpr gpu_blas_names gpu_blas_library = {
     "cublasSetStream_v2",
     "cublasSgemmStridedBatched",
     "cublasDgemmStridedBatched",
+    "cublasDtrsm_v2",
     0,
     1,
+    1,
+    1,
+    0,
     3, /* CUBLAS_STATUS_ALLOC_FAILED */
 };
 #else
@@ -77,8 +86,12 @@ constexpr gpu_blas_names gpu_blas_library = {
     "rocblas_set_stream",
     "rocblas_sgemm_strided_batched",
     "rocblas_dgemm_strided_batched",
+    "rocblas_dtrsm",
     111,
     112,
+    142,
+    121,
+    131,
     5, /* rocblas_status_memory_error */
 };
 #endif
@@ -106,7 +119,8 @@ static inline bool gpu_blas_load(gpu_blas *blas, char *why, size_t size)
            library_function(library, names.destroy, &blas->destroy, sizeof blas->destroy) &&
            library_function(library, names.set_stream, &blas->set_stream, sizeof blas->set_stream) &&
            library_function(library, names.sgemm, &blas->sgemm, sizeof blas->sgemm) &&
-           library_function(library, names.dgemm, &blas->dgemm, sizeof blas->dgemm);
+           library_function(library, names.dgemm, &blas->dgemm, sizeof blas->dgemm) &&
+           library_function(library, names.dtrsm, &blas->dtrsm, sizeof blas->dtrsm);
 }
 
 /* c' = b' a' for column-major libraries, in full f32 or f64, which is the default of both (TF32 is an option). */
@@ -118,6 +132,17 @@ static inline int gpu_blas_gemm(gpu_gemm_function<T> *gemm, void *handle, const 
     return gemm(handle, p.transpose_b ? transpose : none, p.transpose_a ? transpose : none, (int)p.n, (int)p.m,
                 (int)p.k, &alpha, static_cast<const T *>(p.b), (int)p.b_stride, p.b_step, static_cast<const T *>(p.a),
                 (int)p.a_stride, p.a_step, &beta, static_cast<T *>(p.c), (int)p.c_stride, p.c_step, (int)p.batch);
+}
+
+/* The packed rows b of `length` elements become inv(l) b, l the lower triangle of the packed `count` x `count` matrix:
+ * for column-major libraries b' inv(u), u = l' above the diagonal. */
+static inline int gpu_blas_solve(gpu_trsm_function *trsm, void *handle, int64_t count, int64_t length, const double *l,
+                                 double *b)
+{
+    const gpu_blas_names &names = gpu_blas_library;
+    const double one = 1;
+    return trsm(handle, names.right, names.upper, names.none, names.not_unit, (int)length, (int)count, &one, l,
+                (int)count, b, (int)length);
 }
 
 #endif

@@ -44,6 +44,10 @@ struct gpu_solver {
                       int type_w, const void *w, int compute, size_t *device, size_t *host);
     int (*syevd)(void *handle, void *params, int jobz, int uplo, int64_t n, int type, void *a, int64_t lda, int type_w,
                  void *w, int compute, void *device, size_t device_size, void *host, size_t host_size, int *info);
+    int (*potrf_size)(void *handle, void *params, int uplo, int64_t n, int type, const void *a, int64_t lda,
+                      int compute, size_t *device, size_t *host);
+    int (*potrf)(void *handle, void *params, int uplo, int64_t n, int type, void *a, int64_t lda, int compute,
+                 void *device, size_t device_size, void *host, size_t host_size, int *info);
     int (*geqrf_size)(void *handle, void *params, int64_t m, int64_t n, int type, const void *a, int64_t lda,
                       int type_tau, const void *tau, int compute, size_t *device, size_t *host);
     int (*geqrf)(void *handle, void *params, int64_t m, int64_t n, int type, void *a, int64_t lda, int type_tau,
@@ -79,7 +83,8 @@ static inline bool gpu_solver_functions(void *library, gpu_solver *s)
     return GPU_FIND(create, "cusolverDnCreate") && GPU_FIND(destroy, "cusolverDnDestroy") &&
            GPU_FIND(set_stream, "cusolverDnSetStream") && GPU_FIND(create_params, "cusolverDnCreateParams") &&
            GPU_FIND(destroy_params, "cusolverDnDestroyParams") && GPU_FIND(syevd_size, "cusolverDnXsyevd_bufferSize") &&
-           GPU_FIND(syevd, "cusolverDnXsyevd") && GPU_FIND(geqrf_size, "cusolverDnXgeqrf_bufferSize") &&
+           GPU_FIND(syevd, "cusolverDnXsyevd") && GPU_FIND(potrf_size, "cusolverDnXpotrf_bufferSize") &&
+           GPU_FIND(potrf, "cusolverDnXpotrf") && GPU_FIND(geqrf_size, "cusolverDnXgeqrf_bufferSize") &&
            GPU_FIND(geqrf, "cusolverDnXgeqrf") && GPU_FIND(sorgqr_size, "cusolverDnSorgqr_bufferSize") &&
            GPU_FIND(sorgqr, "cusolverDnSorgqr") && GPU_FIND(dorgqr_size, "cusolverDnDorgqr_bufferSize") &&
            GPU_FIND(dorgqr, "cusolverDnDorgqr") && GPU_FIND(gesvdp_size, "cusolverDnXgesvdp_bufferSize") &&
@@ -132,6 +137,20 @@ static inline int gpu_solver_eigen(const gpu_solver &s, const gpu_solver_handle 
     return gpu_solver_with(room, queue, device, host, [&](void *d, size_t d_size, void *c, size_t c_size) {
         return s.syevd(h.handle, h.params, vectors, lower, n, type, a, n, type, values, type, d, d_size, c, c_size,
                        info);
+    });
+}
+
+/* The upper triangle of a = u'u becomes u. */
+static inline int gpu_solver_cholesky(const gpu_solver &s, const gpu_solver_handle &h, const gpu_solver_room &room,
+                                      hipStream_t queue, int64_t n, double *a, int *info)
+{
+    constexpr int upper = 1, type = gpu_solver_type<double>;
+    size_t device = 0, host = 0;
+    const int status = s.potrf_size(h.handle, h.params, upper, n, type, a, n, type, &device, &host);
+    if (status != 0)
+        return status;
+    return gpu_solver_with(room, queue, device, host, [&](void *d, size_t d_size, void *c, size_t c_size) {
+        return s.potrf(h.handle, h.params, upper, n, type, a, n, type, d, d_size, c, c_size, info);
     });
 }
 
@@ -214,6 +233,7 @@ struct gpu_solver {
     int (*destroy)(void *handle);
     int (*set_stream)(void *handle, hipStream_t stream);
     int (*syevd)(void *handle, int evect, int uplo, int n, double *a, int lda, double *d, double *e, int *info);
+    int (*potrf)(void *handle, int uplo, int n, double *a, int lda, int *info);
     int (*sgeqrf)(void *handle, int m, int n, float *a, int lda, float *tau);
     int (*dgeqrf)(void *handle, int m, int n, double *a, int lda, double *tau);
     int (*sorgqr)(void *handle, int m, int n, int k, float *a, int lda, float *tau);
@@ -232,9 +252,9 @@ static inline bool gpu_solver_functions(void *library, gpu_solver *s)
 #define GPU_FIND(member, name) library_function(library, name, &s->member, sizeof s->member)
     return GPU_FIND(create, "rocblas_create_handle") && GPU_FIND(destroy, "rocblas_destroy_handle") &&
            GPU_FIND(set_stream, "rocblas_set_stream") && GPU_FIND(syevd, "rocsolver_dsyevd") &&
-           GPU_FIND(sgeqrf, "rocsolver_sgeqrf") && GPU_FIND(dgeqrf, "rocsolver_dgeqrf") &&
-           GPU_FIND(sorgqr, "rocsolver_sorgqr") && GPU_FIND(dorgqr, "rocsolver_dorgqr") &&
-           GPU_FIND(gesvd, "rocsolver_dgesvd");
+           GPU_FIND(potrf, "rocsolver_dpotrf") && GPU_FIND(sgeqrf, "rocsolver_sgeqrf") &&
+           GPU_FIND(dgeqrf, "rocsolver_dgeqrf") && GPU_FIND(sorgqr, "rocsolver_sorgqr") &&
+           GPU_FIND(dorgqr, "rocsolver_dorgqr") && GPU_FIND(gesvd, "rocsolver_dgesvd");
 #undef GPU_FIND
 }
 
@@ -257,6 +277,13 @@ static inline int gpu_solver_eigen(const gpu_solver &s, const gpu_solver_handle 
     if (!off_diagonal)
         return gpu_solver_no_memory;
     return s.syevd(h.handle, original, lower, (int)n, a, (int)n, values, off_diagonal, info);
+}
+
+static inline int gpu_solver_cholesky(const gpu_solver &s, const gpu_solver_handle &h, const gpu_solver_room &,
+                                      hipStream_t, int64_t n, double *a, int *info)
+{
+    constexpr int upper = 121; /* rocblas_fill */
+    return s.potrf(h.handle, upper, (int)n, a, (int)n, info);
 }
 
 static inline int gpu_solver_qr(const gpu_solver &s, const gpu_solver_handle &h, const gpu_solver_room &, hipStream_t,

@@ -58,17 +58,17 @@ rocblas_${letter}gemm_strided_batched NN m=20 n=20 k=5 alpha=1 lda=20 step_a=100
 END
 done
 
-# a a' or a'a of the smaller side, its eigenvectors, the larger side's by QR; then whether both are orthonormal. a is a copy, of which
-# a wide one is column-major as a tall one.
+# a a' or a'a of the smaller side, its eigenvectors, the larger side's by Cholesky's factorization of their products; then whether
+# both are orthonormal. a is a copy, of which a wide one is column-major as a tall one.
 eigenvectors_of_wide() {
     check "$1: the calls" calls <<'END'
 rocblas_dgemm_strided_batched TN m=30 n=30 k=50 alpha=1 lda=50 step_a=0 ldb=50 step_b=0 beta=0 ldc=30 step_c=0 batch=1
 rocsolver_dsyevd evect=211 uplo=122 n=30 lda=30
 rocblas_dgemm_strided_batched NN m=50 n=7 k=30 alpha=1 lda=50 step_a=0 ldb=30 step_b=0 beta=0 ldc=50 step_c=0 batch=1
-rocsolver_dgeqrf m=50 n=7 lda=50
-rocsolver_dorgqr m=50 n=7 k=7 lda=50
-rocblas_dgemm_strided_batched TN m=7 n=7 k=30 alpha=1 lda=30 step_a=0 ldb=30 step_b=0 beta=0 ldc=7 step_c=0 batch=1
 rocblas_dgemm_strided_batched TN m=7 n=7 k=50 alpha=1 lda=50 step_a=0 ldb=50 step_b=0 beta=0 ldc=7 step_c=0 batch=1
+rocsolver_dpotrf uplo=121 n=7 lda=7
+rocblas_dtrsm RUNN m=50 n=7 alpha=1 lda=7 ldb=50
+rocblas_dgemm_strided_batched TN m=7 n=7 k=30 alpha=1 lda=30 step_a=0 ldb=30 step_b=0 beta=0 ldc=7 step_c=0 batch=1
 END
 }
 with lib ok "svd wide f32" svd wide.npy --keep=7 --dtype=f32 --variant=library "${quick[@]}"
@@ -86,10 +86,10 @@ check "svd tall f32: the calls" calls <<'END'
 rocblas_dgemm_strided_batched NT m=30 n=30 k=50 alpha=1 lda=30 step_a=0 ldb=30 step_b=0 beta=0 ldc=30 step_c=0 batch=1
 rocsolver_dsyevd evect=211 uplo=122 n=30 lda=30
 rocblas_dgemm_strided_batched TN m=50 n=7 k=30 alpha=1 lda=30 step_a=0 ldb=30 step_b=0 beta=0 ldc=50 step_c=0 batch=1
-rocsolver_dgeqrf m=50 n=7 lda=50
-rocsolver_dorgqr m=50 n=7 k=7 lda=50
-rocblas_dgemm_strided_batched TN m=7 n=7 k=30 alpha=1 lda=30 step_a=0 ldb=30 step_b=0 beta=0 ldc=7 step_c=0 batch=1
 rocblas_dgemm_strided_batched TN m=7 n=7 k=50 alpha=1 lda=50 step_a=0 ldb=50 step_b=0 beta=0 ldc=7 step_c=0 batch=1
+rocsolver_dpotrf uplo=121 n=7 lda=7
+rocblas_dtrsm RUNN m=50 n=7 alpha=1 lda=7 ldb=50
+rocblas_dgemm_strided_batched TN m=7 n=7 k=30 alpha=1 lda=30 step_a=0 ldb=30 step_b=0 beta=0 ldc=7 step_c=0 batch=1
 END
 check "svd: nothing is left" nothing_is_left
 for side in wide tall; do
@@ -115,9 +115,22 @@ done
 with lib ok "svd single, no vectors that are orthogonal" svd wide.npy --dtype=f64 --keep=30 --variant=single "${quick[@]}"
 check "svd single, no vectors: a decomposition was tried" grep -q '^rocsolver_dgesvd' "$work/record"
 unset AMD_LIBRARIES_SKEW
-# The sketch of 7 + 8 vectors; in f32 its QR is too.
+# The sketch of 7 + 10 vectors is made orthonormal five times, the vectors of its decomposition once: by Cholesky's factorization of
+# their products.
 with lib ok "randomized" svd tall.npy --keep=7 --dtype=f32 --variant=randomized "${quick[@]}"
-check "randomized: QR in f32" grep -q '^rocsolver_sgeqrf m=50 n=[0-9]* lda=50$' "$work/record"
+of_sketch=$(grep -c '^rocsolver_dpotrf uplo=121 n=17 lda=17$' "$work/record")
+of_vectors=$(grep -c '^rocsolver_dpotrf uplo=121 n=7 lda=7$' "$work/record")
+check "randomized: five factorizations of 17 x 17 for each of 7 x 7" test "$of_sketch" -ge 5 -a "$of_sketch" = $((5 * of_vectors))
+check "randomized: no reflections" test "$(grep -c geqrf "$work/record")" = 0
+# If their vectors are not orthogonal, QR makes them, in f32 that of the sketch, too.
+export AMD_LIBRARIES_SKEW=dtrsm
+with lib ok "svd f32, Cholesky's vectors not orthogonal" svd tall.npy --keep=7 --dtype=f32 --variant=library "${quick[@]}"
+check "svd f32: then QR" grep -q '^rocsolver_dgeqrf m=50 n=7 lda=50$' "$work/record"
+with lib ok "randomized, Cholesky's vectors not orthogonal" svd tall.npy --keep=7 --dtype=f32 --variant=randomized "${quick[@]}"
+of_sketch=$(grep -c '^rocsolver_sgeqrf m=[35]0 n=17 lda=[35]0$' "$work/record")
+of_vectors=$(grep -c '^rocsolver_dgeqrf m=30 n=7 lda=30$' "$work/record")
+check "randomized: then QR, in f32 for the sketch" test "$of_sketch" -ge 5 -a "$of_sketch" = $((5 * of_vectors))
+unset AMD_LIBRARIES_SKEW
 check "randomized: nothing is left" nothing_is_left
 
 # fft_calls TITLE "RANK N REAL COMPLEX" TILES ARGUMENT...: the plans of a convolution, in real and complex numbers of a row and of a tile.
@@ -153,10 +166,11 @@ randomized=(svd --size=40 --keep=5 --dtype=f32 --variant=randomized)
 fft=(convolve random:5x5000 random:1x193 --dtype=f64 --variant=fft)
 fft32=(convolve random:5x5000 random:1x193 --dtype=f32 --variant=fft)
 # The command ends at once; what a failed call leaves behind is test_handles.c's part.
+# Reflections are called where Cholesky's factorization made no orthonormal vectors.
 # FUNCTION STATUS COMMAND WORDS: 5 and 2 are the libraries' codes for memory, 6 and 5 those of an internal error.
 while read -r function status_code command words; do
     declare -n arguments=$command
-    export AMD_LIBRARIES_FAIL=$function=$status_code
+    export AMD_LIBRARIES_FAIL=$function=$status_code AMD_LIBRARIES_SKEW=dtrsm
     with lib refused "$function fails with $status_code" 4 "$words" "${arguments[@]}" "${quick[@]}" -o out.npy
     check "$function was called" grep -q "^$function" "$work/record"
 done <<'END'
@@ -170,6 +184,8 @@ rocblas_create_handle 6 exact status 6
 rocblas_set_stream 5 exact status 5: out of memory
 rocsolver_dsyevd 5 svd syevd on AMD device 0 failed with status 5: out of memory
 rocsolver_dsyevd 6 svd syevd on AMD device 0 failed with status 6
+rocsolver_dpotrf 6 svd potrf on AMD device 0 failed with status 6
+rocblas_dtrsm 5 svd rocblas_dtrsm on AMD device 0 failed with status 5: out of memory
 rocsolver_dgeqrf 6 svd geqrf on AMD device 0 failed with status 6
 rocsolver_dorgqr 6 svd orgqr on AMD device 0 failed with status 6
 rocsolver_sgeqrf 6 randomized geqrf on AMD device 0 failed with status 6
@@ -184,7 +200,7 @@ hipfftExecZ2D 5 fft transform: error 5
 hipfftExecR2C 5 fft32 transform: error 5
 hipfftExecC2R 5 fft32 transform: error 5
 END
-unset AMD_LIBRARIES_FAIL
+unset AMD_LIBRARIES_FAIL AMD_LIBRARIES_SKEW
 : >"$work/record"
 for lazy in 0 1; do
     check "handles, AMD_EMULATOR_LAZY=$lazy" env LD_LIBRARY_PATH="$folder/lib:$runtime" AMD_EMULATOR_LAZY=$lazy \

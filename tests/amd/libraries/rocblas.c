@@ -5,6 +5,7 @@
 #include "rocblas.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 void sgemm_(const char *transpose_a, const char *transpose_b, const int *m, const int *n, const int *k,
             const float *alpha, const float *a, const int *lda, const float *b, const int *ldb, const float *beta,
@@ -13,7 +14,11 @@ void dgemm_(const char *transpose_a, const char *transpose_b, const int *m, cons
             const double *alpha, const double *a, const int *lda, const double *b, const int *ldb, const double *beta,
             double *c, const int *ldc);
 
-enum { NONE = 111, TRANSPOSE = 112 }; /* rocblas_operation */
+void dtrsm_(const char *side, const char *uplo, const char *transpose, const char *diag, const int *m, const int *n,
+            const double *alpha, const double *a, const int *lda, double *b, const int *ldb);
+
+/* rocblas_operation, rocblas_fill, rocblas_diagonal, rocblas_side */
+enum { NONE = 111, TRANSPOSE = 112, UPPER = 121, LOWER = 122, NOT_UNIT = 131, UNIT = 132, LEFT = 141, RIGHT = 142 };
 
 STAND_IN int rocblas_create_handle(rocblas_handle *handle)
 {
@@ -125,4 +130,54 @@ STAND_IN int rocblas_dgemm_strided_batched(rocblas_handle handle, int transpose_
     const struct product p = {0,      0,      m,      n,      k,     lda, ldb, ldc, batch,
                               step_a, step_b, step_c, *alpha, *beta, a,   b,   c,   sizeof(double)};
     return gemm("rocblas_dgemm_strided_batched", handle, transpose_a, transpose_b, p);
+}
+
+struct triangle {
+    char side, uplo, transpose, diag;
+    int m, n, lda, ldb;
+    double alpha;
+    const double *a;
+    double *b;
+};
+
+static void solve(void *data)
+{
+    struct triangle *t = data;
+
+    dtrsm_(&t->side, &t->uplo, &t->transpose, &t->diag, &t->m, &t->n, &t->alpha, t->a, &t->lda, t->b, &t->ldb);
+    if (stand_in_skews("dtrsm") && t->n > 1) /* the first two columns */
+        memcpy(t->b, t->b + t->ldb, (size_t)t->m * sizeof *t->b);
+    free(t);
+}
+
+STAND_IN int rocblas_dtrsm(rocblas_handle handle, int side, int uplo, int transpose, int diag, int m, int n,
+                           const double *alpha, const double *a, int lda, double *b, int ldb)
+{
+    const int edge = side == LEFT ? m : n;
+    const struct triangle t = {side == LEFT ? 'L' : 'R',
+                               uplo == UPPER ? 'U' : 'L',
+                               transpose == TRANSPOSE ? 'T' : 'N',
+                               diag == UNIT ? 'U' : 'N',
+                               m,
+                               n,
+                               lda,
+                               ldb,
+                               *alpha,
+                               a,
+                               b};
+    int status = stand_in_call("rocblas_dtrsm", "%c%c%c%c m=%d n=%d alpha=%g lda=%d ldb=%d", t.side, t.uplo,
+                               t.transpose, t.diag, m, n, t.alpha, lda, ldb);
+
+    if (!handle)
+        return INVALID_HANDLE;
+    if ((side != LEFT && side != RIGHT) || (uplo != UPPER && uplo != LOWER) ||
+        (transpose != NONE && transpose != TRANSPOSE) || (diag != UNIT && diag != NOT_UNIT))
+        return INVALID_VALUE;
+    if (m < 0 || n < 0 || lda < edge || ldb < m || lda < 1 || ldb < 1)
+        return INVALID_SIZE;
+    if (status != SUCCESS)
+        return status;
+    stand_in_on_device("a", a, stand_in_extent(edge, edge, lda, 0, 1, sizeof *a));
+    stand_in_on_device("b", b, stand_in_extent(m, n, ldb, 0, 1, sizeof *b));
+    return stand_in_queue(handle, solve, stand_in_copy(&t, sizeof t)) ? SUCCESS : INTERNAL_ERROR;
 }

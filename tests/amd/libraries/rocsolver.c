@@ -12,6 +12,7 @@
 
 void dsyevd_(const char *jobz, const char *uplo, const int *n, double *a, const int *lda, double *w, double *work,
              const int *lwork, int *iwork, const int *liwork, int *info);
+void dpotrf_(const char *uplo, const int *n, double *a, const int *lda, int *info);
 void sgeqrf_(const int *m, const int *n, float *a, const int *lda, float *tau, float *work, const int *lwork,
              int *info);
 void dgeqrf_(const int *m, const int *n, double *a, const int *lda, double *tau, double *work, const int *lwork,
@@ -104,6 +105,28 @@ STAND_IN int rocsolver_dsyevd(rocblas_handle handle, int evect, int uplo, int n,
         stand_in_on_device("info", info, sizeof *info);
     }
     return start(handle, status, n >= 0 && lda >= n, eigen, c);
+}
+
+static void factor(void *data)
+{
+    struct call *c = data;
+
+    dpotrf_(c->second == 'U' ? "U" : "L", &c->n, c->a, &c->lda, c->info);
+    free(c);
+}
+
+STAND_IN int rocsolver_dpotrf(rocblas_handle handle, int uplo, int n, double *a, int lda, int *info)
+{
+    const struct call c = {.n = n, .lda = lda, .second = uplo == UPPER ? 'U' : 'L', .a = a, .info = info};
+    int status = stand_in_call("rocsolver_dpotrf", "uplo=%d n=%d lda=%d", uplo, n, lda);
+
+    if (uplo != UPPER && uplo != LOWER)
+        return INVALID_VALUE;
+    if (n >= 0 && lda >= n) {
+        stand_in_on_device("a", a, stand_in_extent(n, n, lda, 0, 1, sizeof *a));
+        stand_in_on_device("info", info, sizeof *info);
+    }
+    return start(handle, status, n >= 0 && lda >= n, factor, c);
 }
 
 /* geqrf and orgqr in one dtype: the same arguments, `k` reflectors. */
