@@ -95,30 +95,92 @@ fl_status run_tiled(const fl_context *context, const void *arguments, const fl_l
 
 /* -------------------------------------------------------------------------------------------------- register ---- */
 
+/* Few outputs of many terms would leave most multiprocessors without a tile. Their sums are cut into parts, of which
+ * each has its tiles, as a matrix of a batch has. The parts depend on the shape and the GPU, not on the block, which
+ * thus changes no bit of the result. */
+product_size in_parts(const hip_device *device, const product_size &size)
+{
+    constexpr int64_t edge = 64, least_terms = 128, whole = 8; /* terms: a multiple, so that parts are aligned */
+    const int64_t tiles = std::max<int64_t>(blocks_of(size.rows, edge) * blocks_of(size.columns, edge), 1);
+    const int64_t parts = std::min(2 * (int64_t)device->multiprocessors / tiles, size.terms / least_terms);
+    product_size cut = size;
+    if (size.batch == 1 && parts > 1) {
+        cut.batch = parts;
+        cut.terms = size.terms / parts / whole * whole;
+    }
+    return cut;
+}
+
 /* The shared memory of the form that needs more. */
 void plan_register(void *self, const void *arguments, fl_launch *launch)
 {
     const blas_product p = matmul_product(arguments);
+    const hip_device *device = static_cast<hip_device *>(self);
+    const product_size size = size_of(p), cut = in_parts(device, size);
     with_type(p, [&](auto *type) {
         using T = std::remove_pointer_t<decltype(type)>;
-        plan_patch<turned, turned, T>(static_cast<hip_device *>(self), size_of(p), launch);
+        plan_patch<turned, turned, T>(device, cut, launch);
     });
+    launch->flops = size.flops();
+    if (cut.batch > size.batch)
+        launch->bytes_requested += (cut.outputs() + size.outputs()) * (double)size.element;
 }
 
-/* The kernel for matrices that are not transposed is for aligned floats alone: the other one is nearly as fast. */
+/* Chooses the patch by `size`, as the plan does. The kernel for matrices that are not transposed is for aligned floats
+ * alone: the other one is nearly as fast. */
+template <typename T>
+fl_status launch_register(const fl_context *context, const product_size &size, const factors<T> &m,
+                          const fl_launch *launch)
+{
+    if (!are_aligned(m))
+        return launch_patch<turned, turned, false>(context, size, m, launch);
+    if constexpr (std::is_floating_point_v<T>)
+        if (!m.turned_a && !m.turned_b)
+            return launch_patch<plain, turned, true>(context, size, m, launch);
+    return launch_patch<turned, turned, true>(context, size, m, launch);
+}
+
+/* The sums of each part, those of the terms that are left after equal parts, and the sums of them all. */
+template <typename T>
+fl_status run_parts(const fl_context *context, const product_size &cut, const factors<T> &m, const fl_launch *launch)
+{
+    constexpr int width = pack<T>::width;
+    const int64_t left = m.terms - cut.batch * cut.terms, parts = cut.batch + (left > 0 ? 1 : 0);
+    factors<T> part = m;
+    void *memory;
+    part.c_stride = blocks_of(m.columns, width) * width;
+    part.c_step = m.rows * part.c_stride;
+    fl_status status = context->host->scratch(context, (size_t)(parts * part.c_step) * sizeof(T), &memory);
+    if (status != FL_OK)
+        return status;
+    part.c = static_cast<T *>(memory);
+    part.a_step = cut.terms * (m.turned_a ? m.a_stride : 1);
+    part.b_step = cut.terms * (m.turned_b ? 1 : m.b_stride);
+    part.batch = cut.batch;
+    part.terms = cut.terms;
+    status = launch_register(context, cut, part, launch);
+    if (status == FL_OK && left > 0) {
+        factors<T> last = part;
+        last.a += cut.batch * part.a_step;
+        last.b += cut.batch * part.b_step;
+        last.c += cut.batch * part.c_step;
+        last.batch = 1;
+        last.terms = left;
+        status = launch_register(context, cut, last, launch);
+    }
+    const int64_t blocks = std::min<int64_t>(blocks_of(m.rows * m.columns, 256), 1 << 16);
+    return status != FL_OK ? status
+                           : hip_queue(context, add_parts_kernel<T>, dim3((unsigned)blocks), dim3(256), 0, part, parts,
+                                       m.c, m.c_stride);
+}
+
 fl_status run_register(const fl_context *context, const void *arguments, const fl_launch *launch)
 {
     const blas_product p = matmul_product(arguments);
+    const product_size size = size_of(p), cut = in_parts(hip_device_of(context), size);
     return with_type(p, [&](auto *type) {
-        using T = std::remove_pointer_t<decltype(type)>;
-        const factors<T> m = factors_of<T>(p);
-        const product_size size = size_of(p);
-        if (!are_aligned(m))
-            return launch_patch<turned, turned, false>(context, size, m, launch);
-        if constexpr (std::is_floating_point_v<T>)
-            if (!m.turned_a && !m.turned_b)
-                return launch_patch<plain, turned, true>(context, size, m, launch);
-        return launch_patch<turned, turned, true>(context, size, m, launch);
+        const auto m = factors_of<std::remove_pointer_t<decltype(type)>>(p);
+        return cut.batch > size.batch ? run_parts(context, cut, m, launch) : launch_register(context, size, m, launch);
     });
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * matmul_kernels.h - c = a b on a GPU as the first kernel of every course computes it; the fast ones are in
- * product_kernels.h.
+ * matmul_kernels.h - c = a b on a GPU as the first kernel of every course computes it, and the addition of sums that
+ * were cut into parts; the fast kernels are in product_kernels.h.
  */
 #ifndef FLYNN_HIP_MATMUL_KERNELS_H
 #define FLYNN_HIP_MATMUL_KERNELS_H
@@ -27,6 +27,20 @@ __global__ __launch_bounds__(1024) void matmul_naive_kernel(factors<T> m)
                 sum += a[p * a_term] * b[p * b_term];
             m.c[n * m.c_step + i * m.c_stride + j] = sum;
         }
+}
+
+/* Adds up each output's parts, which lie c_step apart in m.c: to[i * stride + j], in the parts' order. */
+template <typename T>
+__global__ __launch_bounds__(256) void add_parts_kernel(factors<T> m, int64_t parts, T *to, int64_t stride)
+{
+    for (int64_t e = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; e < m.rows * m.columns;
+         e += (int64_t)gridDim.x * blockDim.x) {
+        const int64_t i = e / m.columns, j = e % m.columns;
+        T sum = 0;
+        for (int64_t n = 0; n < parts; n++)
+            sum += m.c[n * m.c_step + i * m.c_stride + j];
+        to[i * stride + j] = sum;
+    }
 }
 
 #endif

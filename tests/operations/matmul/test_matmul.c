@@ -308,8 +308,9 @@ ON_EVERY_BACKEND(matmul, tile_edges)
     fl_device_close(device);
 }
 
-/* Whole tiles, aligned and not, deep enough for several rounds of them, and terms beyond a panel's depth. The last one
- * has enough outputs for the largest tiles on an emulated GPU of AMD. */
+/* Whole tiles, aligned and not, deep enough for several rounds of them, and terms beyond a panel's depth. The fifth one
+ * has enough outputs for the largest tiles on an emulated GPU of AMD; the last two have so few, of so many terms, that
+ * a GPU cuts their sums into parts. */
 ON_EVERY_BACKEND(matmul, deep_sums)
 {
     static const struct form forms[] = {{.m = 256, .n = 256, .k = 48},
@@ -319,7 +320,9 @@ ON_EVERY_BACKEND(matmul, deep_sums)
                                         {.m = 505, .n = 256, .k = 24},
                                         {.m = 129, .n = 132, .k = 100},
                                         {.batch_a = 2, .batch_b = 2, .m = 64, .n = 257, .k = 128},
-                                        {.batch_b = 3, .m = 260, .n = 128, .k = 97}};
+                                        {.batch_b = 3, .m = 260, .n = 128, .k = 97},
+                                        {.m = 33, .n = 30, .k = 1031},
+                                        {.m = 1, .n = 1, .k = 5003}};
     fl_device *device = open_device(on->resource);
     for (size_t i = 0; i < COUNT(forms) * 2; i++)
         for (int gaps = 0; gaps < 2; gaps++) {
