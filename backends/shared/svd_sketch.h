@@ -76,14 +76,19 @@ SVD_ANYWHERE static inline float random_cosine(int32_t x)
     return y * (1 + yy * (1 / 6.0f + yy * (1 / 120.0f + yy * rest)));
 }
 
-/* The counter-th number of a normal distribution, by Box and Muller, from one word: 24 and 32 bits. f32 is enough: the
- * sketch must be random, not exact. */
-SVD_ANYWHERE static inline float random_normal(uint64_t seed, uint64_t counter)
+/* A number of a normal distribution, by Box and Muller, from a random word: 24 and 32 bits. f32 is enough: the sketch
+ * must be random, not exact. */
+SVD_ANYWHERE static inline float normal_of_word(uint64_t word)
 {
-    const uint64_t word = random_word(seed, counter);
     const float radius = sqrtf(2 * random_minus_log((float)(int32_t)(word >> 40) + 0.5f));
 
     return radius * random_cosine((int32_t)(uint32_t)word);
+}
+
+/* The counter-th number of the sketch. */
+SVD_ANYWHERE static inline float random_normal(uint64_t seed, uint64_t counter)
+{
+    return normal_of_word(random_word(seed, counter));
 }
 
 #endif

@@ -16,25 +16,21 @@
 
 /* Arrays of the device, each in a room of the group; of those in brackets rank 0 alone. */
 typedef enum name {
-    ONES,   /* as many as the longest inner dimension of a product, or more */
-    XT,     /* n x l: the vectors that a is multiplied by */
-    Y,      /* rows x l: a xt */
+    X,      /* l x n: the vectors that a is multiplied by, as rows */
+    Y,      /* rows x l: a x' */
     PART,   /* local x rows: q' of this rank's y */
-    R,      /* local x l: its r */
-    BLOCK,  /* l x local: what makes `part` a part of the whole q' */
+    R,      /* local x l: its r; then this rank's rows of the q of all r */
     Q,      /* l x rows: this rank's part of q' */
     B,      /* l x n: q' a */
-    WT,     /* k x l: the left vectors of b, transposed */
-    UT,     /* k x rows */
+    W,      /* l x k: the left vectors of b */
     VT,     /* k x n */
     PARTS,  /* size own x n: of each rank's b the rows that this rank adds up, `own` of l */
     ADD,    /* own x size own: what makes `parts` their sums */
-    SUMS,   /* own x n */
+    SUMS,   /* own x n; at first this rank's share of the random numbers */
     STACK,  /* [all ranks' r, `stacked` x l] */
     STACKQ, /* [l x stacked] */
     SMALLR, /* [l x l: not used] */
     BT,     /* [n x l] */
-    W,      /* [l x k] */
     ARRAYS
 } name;
 
@@ -51,7 +47,7 @@ typedef struct decomposing {
     int64_t m, n, k, l;           /* of the whole; l: vectors of the sketch */
     int64_t rows, local, stacked; /* local: of this rank's r; stacked: of all of them */
     fl_array *array[ARRAYS];
-    char *matrix;       /* host memory of xt */
+    char *matrix;       /* host memory of `sums`, or of `add` */
     fl_rows *to, *from; /* of a move to other ranks' devices */
     fl_group_timing cost;
 } decomposing;
@@ -68,14 +64,22 @@ static fl_status wait_for(const decomposing *d)
     return d->run.stream ? fl_stream_wait(d->run.stream) : fl_device_wait(d->device);
 }
 
-/* Copies packed host memory to an array. */
-static fl_status put(decomposing *d, name i, const void *host)
+static void set_number(const decomposing *d, int64_t i, double value)
+{
+    if (d->dtype == FL_F32)
+        ((float *)d->matrix)[i] = (float)value;
+    else
+        ((double *)d->matrix)[i] = value;
+}
+
+/* Copies the numbers of d->matrix to an array. */
+static fl_status put(decomposing *d, name i)
 {
     fl_status status = wait_for(d); /* before the clock starts */
     const double start = dist_now();
 
     if (status == FL_OK)
-        status = fl_array_write(d->array[i], host, d->run.stream);
+        status = fl_array_write(d->array[i], d->matrix, d->run.stream);
     if (status == FL_OK)
         status = wait_for(d);
     d->cost.stage_s += dist_now() - start;
@@ -120,27 +124,13 @@ static fl_status copy_rows(const decomposing *d, name i, int64_t first, name j, 
     return status;
 }
 
-static void set_number(const decomposing *d, char *data, int64_t i, double value)
-{
-    if (d->dtype == FL_F32)
-        ((float *)data)[i] = (float)value;
-    else
-        ((double *)data)[i] = value;
-}
-
 /* ----------------------------------------------------------------------------------------------- steps ---- */
 
-/* out = x y */
-static fl_status multiply(const decomposing *d, const fl_array *x, const fl_array *y, fl_array *out)
+/* out = x y, or of a transposed factor. */
+static fl_status multiply(const decomposing *d, const fl_array *x, bool transpose_x, const fl_array *y,
+                          bool transpose_y, fl_array *out)
 {
-    const int64_t inner = fl_array_shape(x, 1);
-    fl_array *ones;
-    fl_status status = fl_array_view(d->array[ONES], (int64_t[]){0}, &inner, &ones);
-
-    if (status == FL_OK)
-        status = fl_reconstruct(d->device, x, ones, y, inner, out, &(fl_run){.stream = d->run.stream});
-    fl_array_free(ones);
-    return status;
+    return fl_matmul(d->device, x, transpose_x, y, transpose_y, out, &(fl_run){.stream = d->run.stream});
 }
 
 static fl_status factorize(const decomposing *d, name a, name qt, name r)
@@ -180,10 +170,10 @@ static fl_status factorize_stack(decomposing *d)
     return status == FL_OK ? copy_rows(d, STACK, 0, R, 0, d->local) : status;
 }
 
-/* q' and r of this rank's y = a xt */
+/* q' and r of this rank's y = a x' */
 static fl_status factorize_rows(decomposing *d)
 {
-    fl_status status = multiply(d, d->a, d->array[XT], d->array[Y]);
+    fl_status status = multiply(d, d->a, false, d->array[X], true, d->array[Y]);
 
     if (status == FL_OK) {
         status = factorize(d, Y, PART, R);
@@ -193,7 +183,7 @@ static fl_status factorize_rows(decomposing *d)
     return status;
 }
 
-/* q = an orthonormal basis of a xt: Demmel, Grigori, Hoemmen and Langou, "Communication-optimal parallel and sequential
+/* q = an orthonormal basis of a x': Demmel, Grigori, Hoemmen and Langou, "Communication-optimal parallel and sequential
  * QR and LU factorizations", SIAM Journal on Scientific Computing 34, 2012. */
 static fl_status find_basis(decomposing *d, fl_status status)
 {
@@ -209,9 +199,7 @@ static fl_status find_basis(decomposing *d, fl_status status)
             status = factorize_stack(d);
     }
     if (status == FL_OK && d->rows > 0)
-        status = transpose(d, R, BLOCK);
-    if (status == FL_OK && d->rows > 0)
-        status = multiply(d, d->array[BLOCK], d->array[PART], d->array[Q]);
+        status = multiply(d, d->array[R], true, d->array[PART], false, d->array[Q]);
     return status;
 }
 
@@ -231,7 +219,7 @@ static fl_status add_up(decomposing *d, fl_status status)
     if (status == FL_OK && count > 0)
         status = copy_rows(d, B, own.first, PARTS, rank * count, count);
     if (status == FL_OK && count > 0)
-        status = multiply(d, d->array[ADD], d->array[PARTS], d->array[SUMS]);
+        status = multiply(d, d->array[ADD], false, d->array[PARTS], false, d->array[SUMS]);
     if (status == FL_OK && is_first(d))
         status = copy_rows(d, SUMS, 0, B, 0, count);
     for (int r = 0; r < size && status == FL_OK && is_first(d); r++) {
@@ -243,58 +231,37 @@ static fl_status add_up(decomposing *d, fl_status status)
     return move(d, status);
 }
 
-/* b = q' a, of rank 0. */
+/* b = q' a, of rank 0; a rank without rows adds zeros. */
 static fl_status project(decomposing *d, fl_status status)
 {
-    if (status == FL_OK && d->rows > 0)
-        status = multiply(d, d->array[Q], d->a, d->array[B]);
-    if (status == FL_OK && d->rows == 0) {
-        memset(d->matrix, 0, (size_t)(d->l * d->n) * d->element);
-        status = put(d, B, d->matrix);
-    }
+    if (status == FL_OK)
+        status = multiply(d, d->array[Q], false, d->a, false, d->array[B]);
     return add_up(d, status);
 }
 
-/* xt = an orthonormal basis of b'. */
+/* x = an orthonormal basis of b', as rows. */
 static fl_status turn(decomposing *d, fl_status status)
 {
     if (status == FL_OK && is_first(d))
         status = transpose(d, B, BT);
     if (status == FL_OK && is_first(d))
-        status = factorize(d, BT, B, SMALLR);
-    if (status == FL_OK && is_first(d))
-        status = transpose(d, B, XT);
-    return spread(d, status, d->array[XT]);
+        status = factorize(d, BT, X, SMALLR);
+    return spread(d, status, d->array[X]);
 }
 
-/* The decomposition of b, by rank 0. */
-static fl_status decompose_projection(decomposing *d, fl_array *s)
-{
-    fl_status status =
-        fl_svd(d->device, d->array[B], d->seed, d->array[W], s, d->array[VT], &(fl_run){.stream = d->run.stream});
-
-    return status == FL_OK ? transpose(d, W, WT) : status;
-}
-
-/* u = q w */
-static fl_status put_left_vectors(const decomposing *d, fl_array *u)
-{
-    const fl_status status = multiply(d, d->array[WT], d->array[Q], d->array[UT]);
-
-    return status == FL_OK ? fl_transpose(d->device, d->array[UT], u, &(fl_run){.stream = d->run.stream}) : status;
-}
-
+/* The decomposition of b by rank 0, of which each rank makes its rows of u = q w. */
 static fl_status finish(decomposing *d, fl_status status, fl_array *u, fl_array *s, fl_array *vt)
 {
     if (status == FL_OK && is_first(d))
-        status = decompose_projection(d, s);
-    status = spread(d, status, d->array[WT]);
+        status =
+            fl_svd(d->device, d->array[B], d->seed, d->array[W], s, d->array[VT], &(fl_run){.stream = d->run.stream});
+    status = spread(d, status, d->array[W]);
     status = spread(d, status, s);
     status = spread(d, status, d->array[VT]);
     if (status == FL_OK)
         status = fl_convert(d->device, d->array[VT], vt, &(fl_run){.stream = d->run.stream});
     if (status == FL_OK && d->rows > 0)
-        status = put_left_vectors(d, u);
+        status = multiply(d, d->array[Q], true, d->array[W], false, u);
     if (status == FL_OK)
         status = wait_for(d);
     return fl_group_agree(d->group, status, fl_last_error());
@@ -304,60 +271,54 @@ static fl_status make_arrays(decomposing *d)
 {
     const int64_t rows = d->rows;
     const dist_range sums = dist_share(d->group, d->l, d->group->info.rank);
-    const int64_t size = d->group->info.size, own = sums.end - sums.first,
-                  ones = d->n + rows + d->l + size * own; /* no inner dimension is longer */
+    const int64_t size = d->group->info.size, own = sums.end - sums.first, adding = size * own * own;
     const int64_t shapes[ARRAYS][2] = {
-        [XT] = {d->n, d->l},     [Y] = {rows, d->l},           [PART] = {d->local, rows},
-        [R] = {d->local, d->l},  [BLOCK] = {d->l, d->local},   [Q] = {d->l, rows},
-        [B] = {d->l, d->n},      [WT] = {d->k, d->l},          [UT] = {d->k, rows},
-        [VT] = {d->k, d->n},     [PARTS] = {size * own, d->n}, [ADD] = {own, size * own},
-        [SUMS] = {own, d->n},    [STACK] = {d->stacked, d->l}, [STACKQ] = {d->l, d->stacked},
-        [SMALLR] = {d->l, d->l}, [BT] = {d->n, d->l},          [W] = {d->l, d->k},
+        [X] = {d->l, d->n},     [Y] = {rows, d->l},        [PART] = {d->local, rows},
+        [R] = {d->local, d->l}, [Q] = {d->l, rows},        [B] = {d->l, d->n},
+        [W] = {d->l, d->k},     [VT] = {d->k, d->n},       [PARTS] = {size * own, d->n},
+        [SUMS] = {own, d->n},   [ADD] = {own, size * own}, [STACK] = {d->stacked, d->l},
+        [BT] = {d->n, d->l},    [SMALLR] = {d->l, d->l},   [STACKQ] = {d->l, d->stacked},
     };
     const int used = is_first(d) ? ARRAYS : STACK;
-    fl_status status = dist_room(d->group, ONES, d->dtype, 1, &ones, &d->array[ONES]);
+    fl_status status = FL_OK;
 
-    for (int i = XT; i < used && status == FL_OK; i++)
+    for (int i = 0; i < used && status == FL_OK; i++)
         status = dist_room(d->group, i, d->dtype, 2, shapes[i], &d->array[i]);
-    d->matrix = calloc((size_t)(ones + d->l * d->n + size * own * own), d->element);
+    d->matrix = malloc((size_t)(own * d->n > adding ? own * d->n : adding) * d->element + 1);
     if (status == FL_OK && !d->matrix)
         status = dist_fail(FL_E_MEMORY, "out of host memory");
-    for (int64_t i = 0; i < size * own * own && status == FL_OK; i++)
-        set_number(d, d->matrix, i, i % own == i / (size * own));
-    if (status == FL_OK && own > 0)
-        status = put(d, ADD, d->matrix);
-    for (int64_t i = 0; i < ones && status == FL_OK; i++)
-        set_number(d, d->matrix, i, 1);
-    return status == FL_OK ? put(d, ONES, d->matrix) : status;
+    for (int64_t i = 0; i < adding && status == FL_OK; i++)
+        set_number(d, i, i % own == i / (size * own));
+    return status == FL_OK && own > 0 ? put(d, ADD) : status;
 }
 
-/* Row i of the random numbers, some at a time, so that the compiler makes vectors of them. */
-static void set_random_row(const decomposing *d, int64_t i)
-{
-    float some[64];
-
-    for (int64_t first = 0, count; first < d->l; first += count) {
-        count = d->l - first < 64 ? d->l - first : 64;
-        for (int64_t c = 0; c < count; c++)
-            some[c] = random_normal(d->seed, (uint64_t)((first + c) * d->n + i));
-        for (int64_t c = 0; c < count; c++)
-            set_number(d, d->matrix, i * d->l + first + c, (double)some[c]);
-    }
-}
-
-/* xt = random numbers, the same on every rank; each makes its share of the rows. */
+/* x = random numbers, the same on every rank; each makes its share of the rows. Some at a time, and the words first, so
+ * that the compiler makes vectors of the arithmetic. */
 static fl_status make_sketch(decomposing *d, fl_status status)
 {
-    const dist_range own = dist_share(d->group, d->n, d->group->info.rank);
+    const dist_range own = dist_share(d->group, d->l, d->group->info.rank);
+    enum { SOME = 256 };
+    const int64_t numbers = (own.end - own.first) * d->n;
+    uint64_t words[SOME];
+    float some[SOME];
 
-    for (int64_t i = own.first; i < own.end && status == FL_OK; i++)
-        set_random_row(d, i);
-    if (status == FL_OK)
-        status = put(d, XT, d->matrix);
+    for (int64_t first = 0, count; first < numbers && status == FL_OK; first += count) {
+        count = numbers - first < SOME ? numbers - first : SOME;
+        for (int64_t i = 0; i < count; i++)
+            words[i] = random_word(d->seed, (uint64_t)(own.first * d->n + first + i));
+        for (int64_t i = 0; i < count; i++)
+            some[i] = normal_of_word(words[i]);
+        for (int64_t i = 0; i < count; i++)
+            set_number(d, first + i, (double)some[i]);
+    }
+    if (status == FL_OK && numbers > 0)
+        status = put(d, SUMS);
+    if (status == FL_OK && numbers > 0)
+        status = copy_rows(d, SUMS, 0, X, own.first, own.end - own.first);
     for (int r = 0; r < d->group->info.size && status == FL_OK; r++) {
-        const dist_range share = dist_share(d->group, d->n, r);
-        d->to[r] = (fl_rows){d->array[XT], own.first, own.end - own.first};
-        d->from[r] = (fl_rows){d->array[XT], share.first, share.end - share.first};
+        const dist_range share = dist_share(d->group, d->l, r);
+        d->to[r] = (fl_rows){d->array[SUMS], 0, own.end - own.first};
+        d->from[r] = (fl_rows){d->array[X], share.first, share.end - share.first};
     }
     return move(d, status);
 }

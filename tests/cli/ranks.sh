@@ -192,7 +192,7 @@ for mpi in $mpis; do
     exercises="sort convolve" wrong=("sort sort.out") files=("sort --size=1000 --dtype=i64")
     if [ "$mpi" = "$first" ]; then
         exercises="$exercises convolve1d map increment sqrt maximum log_of_sum reconstruct matmul histogram scan"
-        wrong+=("sqrt sqrt.out" "convolve convolve.out" "reconstruct reconstruct.y" "matmul matmul.c" "svd qr.qt" "svd reconstruct.y")
+        wrong+=("sqrt sqrt.out" "convolve convolve.out" "reconstruct reconstruct.y" "matmul matmul.c" "svd qr.qt" "svd matmul.c")
         wrong+=("allclose allclose.found" "map map.out" "convolve1d convolve1d.out --size=40000" "primes primes.out --upto=94" "select select.out" "select select.count" "histogram histogram.out" "reduce reduce.out" "scan scan.out")
         files+=("convolve1d --size=40000 --variant=naive --taps=225" "select --size=500" "select --size=2 --dtype=f32" "primes --upto=200" "primes --upto=3 --method=sieve")
         files+=("increment --shape=7x3" "sqrt --size=50" "maximum --size=9" "sort --size=2" "convolve --size=40 --variant=naive"
