@@ -4,11 +4,11 @@
  * which are combined so that it is as exact as the dtype, and fast, or by the host (host_svd.h).
  *
  * f32: the eigenvectors of the smaller of a'a and aa', in f64, are the near vectors; the QR factorization of their
- * product with a gives the far vectors, and the values on the diagonal of r. In f32 the squares in a'a would lose half
- * the digits; f64 has twice as many, so the result is exact to the rounding of f32: the error of an eigenvalue, and of
- * a product of two vectors, is a few 1e-16 of the largest square; that of the values, and of r beside its diagonal, is
- * thus the root of that, a few 1e-8 of the largest value. This is several times as fast as decompositions of a itself,
- * in whose rotations or bidiagonalization a GPU mostly waits.
+ * product with a, by Cholesky's or by reflections, gives the far vectors, and the values on the diagonal of r. In f32
+ * the squares in a'a would lose half the digits; f64 has twice as many, so the result is exact to the rounding of f32:
+ * the error of an eigenvalue, and of a product of two vectors, is a few 1e-16 of the largest square; that of the
+ * values, and of r beside its diagonal, is thus the root of that, a few 1e-8 of the largest value. This is several
+ * times as fast as decompositions of a itself, in whose rotations or bidiagonalization a GPU mostly waits.
  *
  * f64: the solver's decomposition of a itself. The variant `single`, whose results are exact to f32's rounding alone:
  * that of f32, but without rounding a to f32, because it is computed in f64 anyway; the host computes in f32.
@@ -92,8 +92,7 @@ fl_status run_host(const fl_context *context, const fl_svd_args *args)
     return send<T>(context, args->vt, host.vt);
 }
 
-/* --------------------------------------------------------------------------------------------- orthonormal rows ----
- */
+/* ------------------------------------------------------------------------------- orthonormal rows ---- */
 
 /* Device memory of orthonormal_rows, for `count` rows of at most `longest` elements, for several calls. */
 struct orthonormal_room {

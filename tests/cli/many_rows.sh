@@ -44,8 +44,7 @@ def seconds(document):
     subprocess.run([sys.argv[1], "report", document, *sys.argv[2:], "--quiet"], check=True)
     after = os.times()
     return after.children_user - before.children_user + after.children_system - before.children_system
-ratios = [seconds("many.json") / seconds("fewer.json") for _ in range(3)]
-assert min(ratios) < 6, ratios' "$flynn" "$saved/ceiling.json" -o again.html
+assert any(seconds("many.json") / seconds("fewer.json") < 6 for _ in range(3))' "$flynn" "$saved/ceiling.json" -o again.html
     check "all results are on it" test "$(grep -c '^<tr><th\|<tbody><tr><th' page.html)" -ge 20000
     check "the first plots are on it" grep -q 'The first 64 of [0-9]* plots; the tables have all results' page.html
     check "it has the size of its table" test "$(stat -c %s page.html)" -lt 20000000

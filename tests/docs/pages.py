@@ -11,7 +11,7 @@ command, are what it prints.
   is passed over.
 - Elsewhere, where a table of results is shown, its form: the same title, known titles of columns, rows of no more than 100 columns
   if the command prints such, sentences above the table, the same words about the check. Backends that are not here are left out
-  of the command.
+  of the command, and it measures one pass.
 - All others, with "$ " or in a list, are run in the order of the page, in one folder, which has the kernels and pictures of the
   project, and `image.png`, `images` and `mine.json`. What is shown below is printed, but for rows of tables, and the numbers of what is
   measured; where nothing is shown the exit code is 0. A file that `cat` shows, and that is not there, is made of what it shows.
@@ -97,6 +97,11 @@ def unknown_title(header, known):
     return header.strip()
 
 
+def once(command):
+    """The command with one pass of each row, which is enough for a table's form."""
+    return re.sub(r" --(?:repeat|warmup|min-time|until)=\S+", "", command) + " --repeat=1 --warmup=0"
+
+
 def form_failure(table, here, folder):
     """Why the table is not of the form that the command prints today; None: it is."""
     asked = re.search(r"--backend=(\S+)", table.command)
@@ -104,7 +109,7 @@ def form_failure(table, here, folder):
     if asked and not kept:
         print("passed over: no backend of", table.command)
         return None
-    ended = run(table.command.replace(asked[0], f"--backend={','.join(kept)}") if asked else table.command, folder)
+    ended = run(once(table.command.replace(asked[0], f"--backend={','.join(kept)}") if asked else table.command), folder)
     today = ended.stdout.splitlines()
     if ended.returncode != 0:
         return f"exit code {ended.returncode}: {ended.stderr}"

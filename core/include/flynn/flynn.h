@@ -860,8 +860,8 @@ FL_API fl_status fl_reconstruct(fl_device *device, const fl_array *u, const fl_a
  * but for rounding. a: m x n, any dtype, all elements finite; qt = q': k x m; r: k x n, of fl_dtype_float_result's
  * dtype. No two arrays share memory. Where columns of `a` depend on those before, q has any that are orthonormal.
  * Variant: naive (modified Gram-Schmidt, repeated until the columns are orthonormal to rounding; on a GPU Cholesky's
- * factorization of a'a in f64, or Householder's reflections, by cuSOLVER or rocSOLVER). Waits on a GPU. FL_E_ARGUMENT if an element is not finite; other
- * errors as fl_convolve1d. */
+ * factorization of a'a in f64, or Householder's reflections, by cuSOLVER or rocSOLVER). Waits on a GPU. FL_E_ARGUMENT
+ * if an element is not finite; other errors as fl_convolve1d. */
 FL_API fl_status fl_qr(fl_device *device, const fl_array *a, fl_array *qt, fl_array *r, const fl_run *run);
 
 /* The leading k singular values of `a`, descending, and their vectors: a = u diag(s) vt if k = min(m, n), else the best

@@ -101,8 +101,11 @@ ON_EVERY_BACKEND(float_state, is_the_callers)
         fl_status status = fl_device_open(on->resource, &device);
         expect_kept(on->resource);
         cr_assert(status == FL_OK, "%s: %s", on->resource, fl_last_error());
-        for_every_call(device, visit, NULL);
-        cr_expect(calls > 60, "%s: only %zu calls", on->resource, calls);
+        /* On an emulated GPU calls take two modes alone: rounding up, and exceptions. */
+        if (!is_slow(device) || (mode - modes) % 2 == 1) {
+            for_every_call(device, visit, NULL);
+            cr_expect(calls > 60, "%s: only %zu calls", on->resource, calls);
+        }
         fl_device_close(device);
     }
 }
