@@ -5,7 +5,7 @@
 
 #include <flynn/dist.h>
 
-enum { DIST_SCRATCH = 3, DIST_ROOMS = 19, DIST_BUFFERS = 2 };
+enum { DIST_SCRATCH = 3, DIST_ROOMS = 15, DIST_BUFFERS = 2 };
 
 /* How elements go from the memory of one rank's device to another's. */
 typedef enum dist_path {
