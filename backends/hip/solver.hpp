@@ -26,8 +26,8 @@ bool hip_solver_has_fast();
  * not 0 if it failed. */
 fl_status hip_solver_eigen(const fl_context *context, int64_t n, double *a, double *values, int *info);
 
-/* The symmetric n x n matrix `a` = l l', by Cholesky: l overwrites the lower triangle of its rows; what is above it is
- * of no use. `info` is not 0 if `a` is not positive definite to rounding. */
+/* The symmetric n x n matrix `a` = l l', by Cholesky: l overwrites the lower triangle of its rows, and the elements
+ * above it are undefined. `info` is not 0 if rounding leaves a pivot of `a` that is not positive. */
 fl_status hip_solver_cholesky(const fl_context *context, int64_t n, double *a, int *info);
 
 /* a (m x n, m >= n) = q r: leaves r in the upper triangle and the reflectors, from which form_q forms the n columns of

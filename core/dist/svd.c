@@ -138,6 +138,12 @@ static fl_status factorize(const decomposing *d, name a, name qt, name r)
     return fl_qr(d->device, d->array[a], d->array[qt], d->array[r], &(fl_run){.stream = d->run.stream});
 }
 
+/* The rows of x and b that this rank makes: its random numbers, and its sums. */
+static dist_range own_of(const decomposing *d)
+{
+    return dist_share(d->group, d->l, d->group->info.rank);
+}
+
 /* The rows of a rank's r. */
 static int64_t local_of(const decomposing *d, int rank)
 {
@@ -207,7 +213,7 @@ static fl_status find_basis(decomposing *d, fl_status status)
 static fl_status add_up(decomposing *d, fl_status status)
 {
     const int size = d->group->info.size, rank = d->group->info.rank;
-    const dist_range own = dist_share(d->group, d->l, rank);
+    const dist_range own = own_of(d);
     const int64_t count = own.end - own.first;
 
     for (int r = 0; r < size && status == FL_OK; r++) {
@@ -270,8 +276,8 @@ static fl_status finish(decomposing *d, fl_status status, fl_array *u, fl_array 
 static fl_status make_arrays(decomposing *d)
 {
     const int64_t rows = d->rows;
-    const dist_range sums = dist_share(d->group, d->l, d->group->info.rank);
-    const int64_t size = d->group->info.size, own = sums.end - sums.first, adding = size * own * own;
+    const dist_range share = own_of(d);
+    const int64_t size = d->group->info.size, own = share.end - share.first, adding = size * own * own;
     const int64_t shapes[ARRAYS][2] = {
         [X] = {d->l, d->n},     [Y] = {rows, d->l},        [PART] = {d->local, rows},
         [R] = {d->local, d->l}, [Q] = {d->l, rows},        [B] = {d->l, d->n},
@@ -296,7 +302,7 @@ static fl_status make_arrays(decomposing *d)
  * that the compiler makes vectors of the arithmetic. */
 static fl_status make_sketch(decomposing *d, fl_status status)
 {
-    const dist_range own = dist_share(d->group, d->l, d->group->info.rank);
+    const dist_range own = own_of(d);
     enum { SOME = 256 };
     const int64_t numbers = (own.end - own.first) * d->n;
     uint64_t words[SOME];
@@ -311,10 +317,11 @@ static fl_status make_sketch(decomposing *d, fl_status status)
         for (int64_t i = 0; i < count; i++)
             set_number(d, first + i, (double)some[i]);
     }
-    if (status == FL_OK && numbers > 0)
+    if (status == FL_OK && numbers > 0) {
         status = put(d, SUMS);
-    if (status == FL_OK && numbers > 0)
-        status = copy_rows(d, SUMS, 0, X, own.first, own.end - own.first);
+        if (status == FL_OK)
+            status = copy_rows(d, SUMS, 0, X, own.first, own.end - own.first);
+    }
     for (int r = 0; r < d->group->info.size && status == FL_OK; r++) {
         const dist_range share = dist_share(d->group, d->l, r);
         d->to[r] = (fl_rows){d->array[SUMS], 0, own.end - own.first};

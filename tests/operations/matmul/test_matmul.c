@@ -308,9 +308,9 @@ ON_EVERY_BACKEND(matmul, tile_edges)
     fl_device_close(device);
 }
 
-/* Whole tiles, aligned and not, deep enough for several rounds of them, and terms beyond a panel's depth. The fifth one
- * has enough outputs for the largest tiles on an emulated GPU of AMD; the last two have so few, of so many terms, that
- * a GPU cuts their sums into parts. */
+/* Whole tiles, aligned and not, deep enough for several rounds of them, and terms beyond a panel's depth. The fifth
+ * form has enough outputs for the largest tiles on an emulated GPU of AMD. The last two forms have few outputs and many
+ * terms: a GPU cuts their sums into parts. */
 ON_EVERY_BACKEND(matmul, deep_sums)
 {
     static const struct form forms[] = {{.m = 256, .n = 256, .k = 48},
