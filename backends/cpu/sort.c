@@ -8,6 +8,7 @@
 #include "operation.h"
 
 #include <math.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -22,6 +23,7 @@ enum {
     BUCKET = 1 << 13,       /* elements, which with as much memory again stay in the second cache */
     FAR = 1 << 17,          /* elements that would not */
     MAX_BUCKETS = 2048,     /* places that elements are distributed to at a time */
+    BLOCK_BYTES = 1024,     /* sort_blocks.h: those of a thousand buckets stay in the second cache */
     PREFIX_BITS = 14,       /* bits by which buckets differ, at most: counters that stay in the second cache */
     MIN_PREFIX_BITS = 8,
     PREFIXES = 1 << PREFIX_BITS,
@@ -167,7 +169,8 @@ static void CPU_NAME(plan_naive)(void *device, const void *args, fl_launch *laun
 /* Each element is read once to count the digits of all passes, and in each pass (by threads twice, the first time to
  * count) and written once; a counter is read and written with each digit counted and each element put. In buckets it is
  * read once for the range of the keys, and counted and put once to get into its bucket, by way of its prefix's number,
- * and once for each digit in there: of keys that differ in all bits. */
+ * and once for each digit in there: of keys that differ in all bits. In place it also moves into a block, and with the
+ * block twice. */
 static void CPU_NAME(plan_radix)(void *device, const void *args, fl_launch *launch)
 {
     const fl_sort_args *s = args;
@@ -182,6 +185,8 @@ static void CPU_NAME(plan_radix)(void *device, const void *args, fl_launch *laun
         passes = 1 + ceil((8.0 * (double)size_of(s) - PREFIX_BITS) / WIDE_BITS);
         launch->bytes_requested =
             bytes_of(s) * (1 + 3 * passes) + (2 * sizeof(int64_t) * 2 * passes + sizeof(uint16_t)) * n;
+        if (s->in.data == s->out.data)
+            launch->bytes_requested += 4 * bytes_of(s);
     }
 }
 

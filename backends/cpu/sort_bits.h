@@ -196,11 +196,12 @@ static void FN(radix_passes)(FN(radix_job) * job)
     }
 }
 
+#include "sort_blocks.h"
 #include "sort_buckets.h"
 
 /* Radix sort by the lowest digit first (Knuth, The Art of Computer Programming 3, 5.2.5, algorithm R), or in buckets.
- * Each thread has a part of the input and its own counts, so that none waits for another within a pass. Needs as much
- * memory as the elements, and the counters. */
+ * Each thread has a part of the input and its own counts, so that none waits for another within a pass. Asks for as
+ * much memory as the elements take, and the counters; in buckets it uses of that as much as the largest buckets. */
 static fl_status FN(radix)(const fl_context *context, const fl_sort_args *s, const fl_launch *launch)
 {
     FN(radix_job)
@@ -211,7 +212,7 @@ static fl_status FN(radix)(const fl_context *context, const fl_sort_args *s, con
            .o = order_of(s->in.dtype)};
     const bool in_buckets = has_buckets(s);
     const int64_t digits = in_buckets ? PREFIXES : PASSES * DIGITS; /* counted by each thread */
-    void *spare, *counts, *list = NULL;
+    void *spare, *counts, *list = NULL, *collections = NULL, *move = NULL;
     fl_status status = context->host->scratch(context, (size_t)job.n * sizeof(bits), &spare);
 
     (void)launch;
@@ -219,11 +220,15 @@ static fl_status FN(radix)(const fl_context *context, const fl_sort_args *s, con
         status = context->host->scratch(context, (size_t)(job.parts * digits) * sizeof *job.counts, &counts);
     if (status == FL_OK && in_buckets)
         status = context->host->scratch(context, sizeof(bucket_list), &list);
+    if (status == FL_OK && in_buckets && job.from == job.out)
+        status = context->host->scratch(context, (size_t)job.parts * sizeof(FN(collection)), &collections);
+    if (status == FL_OK && in_buckets && job.from == job.out)
+        status = context->host->scratch(context, sizeof(FN(move)), &move);
     if (status != FL_OK)
         return status;
     job.spare = spare;
     job.counts = counts;
-    if (!list || !FN(radix_buckets)(context, s, &job, list))
+    if (!list || !FN(radix_buckets)(&job, list, collections, move))
         FN(radix_passes)(&job);
     CPU_NAME(copy_elements)(context, s, job.from, s->out.data);
     return FL_OK;

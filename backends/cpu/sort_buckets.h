@@ -92,6 +92,19 @@ KERNEL void FN(distribute_to_buckets)(const bits *in, int64_t n, order o, const 
     FN(put_all)(in, n, o, list->shift, prefixes_of(list), list->of, places, true, out);
 }
 
+static void FN(distribute_parts_to_buckets)(const FN(radix_job) * job, const bucket_list *list)
+{
+    const int64_t length = (job->n + job->parts - 1) / job->parts;
+
+    FN(find_places)(job->counts, job->parts, PREFIXES, list->count, job->n);
+#pragma omp parallel for schedule(static, 1) num_threads((int)job->parts)
+    for (int64_t part = 0; part < job->parts; part++) {
+        int64_t start = min64(part * length, job->n), end = min64(start + length, job->n);
+        int64_t *places = job->counts + part * PREFIXES;
+        FN(distribute_to_buckets)(job->from + start, end - start, job->o, list, places, job->out);
+    }
+}
+
 KERNEL void FN(distribute_near)(const bits *in, int64_t n, order o, int shift, int64_t digits, int64_t *places,
                                 bits *out)
 {
@@ -137,9 +150,8 @@ static void FN(sort_buckets)(const FN(radix_job) * job, const bucket_list *list,
     }
 }
 
-/* Each bucket is sorted where it is to be: elements that are there, in place, are copied first. False: nothing has
- * moved. */
-static bool FN(radix_buckets)(const fl_context *context, const fl_sort_args *s, FN(radix_job) * job, bucket_list *list)
+/* Each bucket is sorted where it is to be. `collections` and `move`: for a job in place. False: nothing has moved. */
+static bool FN(radix_buckets)(FN(radix_job) * job, bucket_list *list, FN(collection) * collections, FN(move) * move)
 {
     const int64_t length = (job->n + job->parts - 1) / job->parts;
 
@@ -154,17 +166,10 @@ static bool FN(radix_buckets)(const fl_context *context, const fl_sort_args *s, 
     }
     if (!FN(make_buckets)(job, list))
         return false;
-    if (job->from == job->out) {
-        CPU_NAME(copy_elements)(context, s, job->from, job->spare);
-        job->from = job->spare;
-    }
-    FN(find_places)(job->counts, job->parts, PREFIXES, list->count, job->n);
-#pragma omp parallel for schedule(static, 1) num_threads((int)job->parts)
-    for (int64_t part = 0; part < job->parts; part++) {
-        int64_t start = min64(part * length, job->n), end = min64(start + length, job->n);
-        int64_t *places = job->counts + part * PREFIXES;
-        FN(distribute_to_buckets)(job->from + start, end - start, job->o, list, places, job->out);
-    }
+    if (job->from == job->out)
+        FN(distribute_in_place)(job, list, collections, move);
+    else
+        FN(distribute_parts_to_buckets)(job, list);
 #pragma omp parallel for schedule(static, 1) num_threads((int)job->parts)
     for (int64_t part = 0; part < job->parts; part++)
         FN(sort_buckets)(job, list, part * length, (part + 1) * length);

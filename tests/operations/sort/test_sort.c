@@ -279,3 +279,18 @@ ON_EVERY_BACKEND(sort, many)
     }
     fl_device_close(device);
 }
+
+/* In place, blocks of 1024 bytes move to their buckets (backends/cpu/sort_blocks.h): arrays that end in a block's first
+ * and last element, and at its end, with buckets that are smaller than a block and those that parts of threads cut. */
+ON_EVERY_BACKEND(sort, blocks_in_place)
+{
+    static const int64_t more[] = {0, 1, 127, 128, 129, 255, 256, 257};
+    fl_device *device = open_device(strcmp(on->resource, "omp") == 0 ? "omp:7" : on->resource);
+    for (enum spread spread = ANY; spread < SPREADS && !is_gpu(device); spread++)
+        for (size_t d = 0; d < COUNT(sort_dtypes); d++) {
+            for (size_t m = 0; m < COUNT(more); m++)
+                check_many(device, sort_dtypes[d], MANY + more[m], spread, true);
+            check_many(device, sort_dtypes[d], FAR, spread, true);
+        }
+    fl_device_close(device);
+}
