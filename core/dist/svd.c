@@ -9,6 +9,15 @@
  */
 #include "group.h"
 
+/* A function is compiled for several instruction sets, and the loader takes the best one that the processor has. What
+ * it calls is inlined, to be compiled for them, too. */
+#if defined(__x86_64__) && defined(__GLIBC__) && !defined(__clang__)
+#define FOR_WIDER_VECTORS __attribute__((target_clones("arch=skylake-avx512", "arch=haswell", "default")))
+#else
+#define FOR_WIDER_VECTORS
+#endif
+#define SVD_ANYWHERE __attribute__((always_inline))
+
 #include "../../backends/shared/svd_sketch.h"
 
 #include <stdlib.h>
@@ -298,22 +307,30 @@ static fl_status make_arrays(decomposing *d)
     return status == FL_OK && own > 0 ? put(d, ADD) : status;
 }
 
-/* x = random numbers, the same on every rank; each makes its share of the rows. Some at a time, and the words first, so
- * that the compiler makes vectors of the arithmetic. */
+enum { SOME = 256 };
+
+/* The `count` (at most SOME) random numbers from the first-th on. The words first, so that the compiler makes vectors
+ * of the arithmetic. */
+FOR_WIDER_VECTORS static void make_normals(uint64_t seed, uint64_t first, int64_t count, float *out)
+{
+    uint64_t words[SOME];
+
+    for (int64_t i = 0; i < count; i++)
+        words[i] = random_word(seed, first + (uint64_t)i);
+    for (int64_t i = 0; i < count; i++)
+        out[i] = normal_of_word(words[i]);
+}
+
+/* x = random numbers, the same on every rank; each makes its share of the rows, some at a time. */
 static fl_status make_sketch(decomposing *d, fl_status status)
 {
     const dist_range own = own_of(d);
-    enum { SOME = 256 };
     const int64_t numbers = (own.end - own.first) * d->n;
-    uint64_t words[SOME];
     float some[SOME];
 
     for (int64_t first = 0, count; first < numbers && status == FL_OK; first += count) {
         count = numbers - first < SOME ? numbers - first : SOME;
-        for (int64_t i = 0; i < count; i++)
-            words[i] = random_word(d->seed, (uint64_t)(own.first * d->n + first + i));
-        for (int64_t i = 0; i < count; i++)
-            some[i] = normal_of_word(words[i]);
+        make_normals(d->seed, (uint64_t)(own.first * d->n + first), count, some);
         for (int64_t i = 0; i < count; i++)
             set_number(d, first + i, (double)some[i]);
     }
