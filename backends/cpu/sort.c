@@ -23,7 +23,7 @@ enum {
     BUCKET = 1 << 13,       /* elements, which with as much memory again stay in the second cache */
     FAR = 1 << 17,          /* elements that would not */
     MAX_BUCKETS = 2048,     /* places that elements are distributed to at a time */
-    BLOCK_BYTES = 1024,     /* sort_blocks.h: those of a thousand buckets stay in the second cache */
+    BLOCK_BYTES = 2048,     /* sort_blocks.h: those of five hundred buckets stay in the second cache */
     PREFIX_BITS = 14,       /* bits by which buckets differ, at most: counters that stay in the second cache */
     MIN_PREFIX_BITS = 8,
     PREFIXES = 1 << PREFIX_BITS,
@@ -100,6 +100,7 @@ static inline bool has_buckets(const fl_sort_args *s)
 typedef struct bucket_list {
     int low, high, shift; /* keys differ in the bits from low on, below high; prefixes are those from shift on */
     int count;
+    int64_t largest;                           /* elements */
     int64_t start[MAX_BUCKETS + 1];            /* where each starts */
     int first[MAX_BUCKETS], last[MAX_BUCKETS]; /* its prefixes */
     uint16_t of[PREFIXES];                     /* the bucket of each prefix */

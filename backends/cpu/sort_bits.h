@@ -212,7 +212,8 @@ static fl_status FN(radix)(const fl_context *context, const fl_sort_args *s, con
            .o = order_of(s->in.dtype)};
     const bool in_buckets = has_buckets(s);
     const int64_t digits = in_buckets ? PREFIXES : PASSES * DIGITS; /* counted by each thread */
-    void *spare, *counts, *list = NULL, *collections = NULL, *move = NULL;
+    FN(move) *move = NULL;
+    void *spare, *counts, *list = NULL;
     fl_status status = context->host->scratch(context, (size_t)job.n * sizeof(bits), &spare);
 
     (void)launch;
@@ -221,14 +222,12 @@ static fl_status FN(radix)(const fl_context *context, const fl_sort_args *s, con
     if (status == FL_OK && in_buckets)
         status = context->host->scratch(context, sizeof(bucket_list), &list);
     if (status == FL_OK && in_buckets && job.from == job.out)
-        status = context->host->scratch(context, (size_t)job.parts * sizeof(FN(collection)), &collections);
-    if (status == FL_OK && in_buckets && job.from == job.out)
-        status = context->host->scratch(context, sizeof(FN(move)), &move);
+        status = FN(make_move)(context, &job, &move);
     if (status != FL_OK)
         return status;
     job.spare = spare;
     job.counts = counts;
-    if (!list || !FN(radix_buckets)(&job, list, collections, move))
+    if (!list || !FN(radix_buckets)(&job, list, move))
         FN(radix_passes)(&job);
     CPU_NAME(copy_elements)(context, s, job.from, s->out.data);
     return FL_OK;

@@ -15,9 +15,13 @@
 
 #define BLOCK ((int64_t)(BLOCK_BYTES / sizeof(bits))) /* elements */
 
+typedef struct FN(block) {
+    bits of[BLOCK_BYTES / sizeof(bits)];
+} FN(block);
+
 /* What a thread collects. */
 typedef struct FN(collection) {
-    bits blocks[MAX_BUCKETS][BLOCK_BYTES / sizeof(bits)];
+    FN(block) * blocks; /* of each bucket, with as many elements as its size; has room for the largest bucket */
     uint16_t sizes[MAX_BUCKETS];
     int64_t full; /* blocks, which are in the first slots of its part */
 } FN(collection);
@@ -27,12 +31,13 @@ typedef struct FN(collection) {
 typedef struct FN(move) {
     const FN(radix_job) * job;
     const bucket_list *list;
-    const FN(collection) * collections;
-    int64_t part_slots;                       /* of a part */
+    FN(collection) * collections; /* of each part */
+    FN(block) * blocks;           /* of all collections, which are close together: memory comes in large pages */
+    int64_t part_slots;           /* of a part */
     _Atomic uint64_t first_from[MAX_BUCKETS]; /* first << 32 | from */
     atomic_int taking[MAX_BUCKETS];           /* threads that copy a block from there */
-    bits beyond[MAX_BUCKETS][BLOCK_BYTES / sizeof(bits)];
-    bits last[BLOCK_BYTES / sizeof(bits)]; /* of the slot that the array's end cuts off */
+    FN(block) beyond[MAX_BUCKETS];
+    FN(block) last; /* of the slot that the array's end cuts off */
 } FN(move);
 
 /* The first slot that starts at an element or after it. */
@@ -46,11 +51,11 @@ ALWAYS_INLINE bits *FN(collect_one)(bits element, int b, FN(collection) * collec
 {
     const int size = collection->sizes[b];
 
-    collection->blocks[b][size] = element;
+    collection->blocks[b].of[size] = element;
     collection->sizes[b] = (uint16_t)(size + 1);
     if (size + 1 < BLOCK)
         return to;
-    memcpy(to, collection->blocks[b], BLOCK_BYTES);
+    memcpy(to, &collection->blocks[b], BLOCK_BYTES);
     collection->sizes[b] = 0;
     return to + BLOCK;
 }
@@ -85,7 +90,7 @@ static int FN(bucket_of)(const FN(move) * move, bits b)
 }
 
 /* Copies the last block of a bucket's slots that is not yet where it belongs. False: there is none. */
-static bool FN(take_block)(FN(move) * move, int b, bits *block)
+static bool FN(take_block)(FN(move) * move, int b, FN(block) * block)
 {
     bool found = false;
 
@@ -104,25 +109,26 @@ static bool FN(take_block)(FN(move) * move, int b, bits *block)
 }
 
 /* Puts a block into the next slot of its bucket. True: there was another block, which `block` then is. */
-static bool FN(put_block)(FN(move) * move, bits *block)
+static bool FN(put_block)(FN(move) * move, FN(block) * block)
 {
-    const int b = FN(bucket_of)(move, block[0]);
-    bits other[BLOCK_BYTES / sizeof(bits)];
+    const int b = FN(bucket_of)(move, block->of[0]);
+    FN(block) other;
 
     for (;;) {
         const uint64_t before = atomic_fetch_add(&move->first_from[b], (uint64_t)1 << 32);
         const int64_t slot = (int64_t)(before >> 32);
         const bool taken = slot >= (uint32_t)before, full = !taken && FN(is_full)(move, slot);
-        bits *to = (slot + 1) * BLOCK > move->job->n ? move->last : move->job->out + slot * BLOCK;
+        bits *to = (slot + 1) * BLOCK > move->job->n ? move->last.of : move->job->out + slot * BLOCK;
         if (full && FN(bucket_of)(move, to[0]) == b)
-            continue;                                      /* it is where it belongs */
-        while (taken && atomic_load(&move->taking[b]) > 0) /* another thread may copy what is there */
+            continue; /* it is where it belongs */
+        /* Another thread may still copy what was there. */
+        while (taken && atomic_load(&move->taking[b]) > 0)
             ;
         if (full)
-            memcpy(other, to, BLOCK_BYTES);
+            memcpy(&other, to, BLOCK_BYTES);
         memcpy(to, block, BLOCK_BYTES);
         if (full)
-            memcpy(block, other, BLOCK_BYTES);
+            *block = other;
         return full;
     }
 }
@@ -131,11 +137,11 @@ static bool FN(put_block)(FN(move) * move, bits *block)
 static void FN(move_blocks)(FN(move) * move, int64_t part)
 {
     const int count = move->list->count, start = (int)(part * count / move->job->parts);
-    bits block[BLOCK_BYTES / sizeof(bits)];
+    FN(block) block;
 
     for (int k = 0; k < count; k++)
-        while (FN(take_block)(move, (start + k) % count, block))
-            while (FN(put_block)(move, block))
+        while (FN(take_block)(move, (start + k) % count, &block))
+            while (FN(put_block)(move, &block))
                 ;
 }
 
@@ -160,11 +166,11 @@ static void FN(keep_beyond)(FN(move) * move, int b)
     const bits *block = job->out + start;
 
     if (beyond > 0 && start + BLOCK > job->n) {
-        block = move->last;
+        block = move->last.of;
         memcpy(job->out + start, block, (size_t)(BLOCK - beyond) * sizeof(bits));
     }
     if (beyond > 0)
-        memcpy(move->beyond[b], block + BLOCK - beyond, (size_t)beyond * sizeof(bits));
+        memcpy(move->beyond[b].of, block + BLOCK - beyond, (size_t)beyond * sizeof(bits));
 }
 
 /* Copies elements to where a bucket has room, at first before `blocks`, then from `blocks_end` on. */
@@ -184,26 +190,48 @@ static void FN(fill_bucket)(const FN(move) * move, int b)
     const bits *blocks = job->out + min64(FN(slot_from)(start) * BLOCK, end);
     bits *to = job->out + start, *after = job->out + min64(FN(blocks_end)(move, b), end);
 
-    to = FN(fill)(move->beyond[b], FN(count_beyond)(move, b), to, blocks, after);
+    to = FN(fill)(move->beyond[b].of, FN(count_beyond)(move, b), to, blocks, after);
     for (int64_t part = 0; part < job->parts; part++)
-        to = FN(fill)(move->collections[part].blocks[b], move->collections[part].sizes[b], to, blocks, after);
+        to = FN(fill)(move->collections[part].blocks[b].of, move->collections[part].sizes[b], to, blocks, after);
 }
 
-/* Brings the elements of job->out into their buckets. `collections`: one for each part. */
-static void FN(distribute_in_place)(const FN(radix_job) * job, const bucket_list *list, FN(collection) * collections,
-                                    FN(move) * move)
+/* Takes the memory for a job's move. */
+static fl_status FN(make_move)(const fl_context *context, const FN(radix_job) * job, FN(move) * *move)
 {
-    const int64_t part_slots = FN(slot_from)((job->n + job->parts - 1) / job->parts);
+    const fl_host *host = context->host;
+    const size_t parts = (size_t)job->parts;
+    void *own, *collections = NULL, *blocks = NULL;
+    fl_status status = host->scratch(context, sizeof **move, &own);
 
-    move->job = job;
+    if (status == FL_OK)
+        status = host->scratch(context, parts * sizeof(FN(collection)), &collections);
+    if (status == FL_OK)
+        status = host->scratch(context, parts * MAX_BUCKETS * sizeof(FN(block)), &blocks);
+    if (status != FL_OK)
+        return status;
+    *move = own;
+    (*move)->job = job;
+    (*move)->collections = collections;
+    (*move)->blocks = blocks;
+    return FL_OK;
+}
+
+/* Brings the elements of job->out into their buckets. */
+static void FN(distribute_in_place)(const bucket_list *list, FN(move) * move)
+{
+    const FN(radix_job) *job = move->job;
+    const int64_t part_slots = FN(slot_from)((job->n + job->parts - 1) / job->parts);
+    const int64_t part_blocks = min64(MAX_BUCKETS, max64(list->count, FN(slot_from)(list->largest)));
+
     move->list = list;
-    move->collections = collections;
     move->part_slots = part_slots;
 #pragma omp parallel for schedule(static, 1) num_threads((int)job->parts)
     for (int64_t part = 0; part < job->parts; part++) {
         const int64_t start = min64(part * part_slots * BLOCK, job->n);
         const int64_t end = min64(start + part_slots * BLOCK, job->n);
-        collections[part].full = FN(collect)(job->out + start, end - start, job->o, list, &collections[part]);
+        FN(collection) *collection = &move->collections[part];
+        collection->blocks = move->blocks + part * part_blocks;
+        collection->full = FN(collect)(job->out + start, end - start, job->o, list, collection);
     }
     for (int b = 0; b < list->count; b++) {
         const int64_t first = FN(slot_from)(list->start[b]), from = FN(slot_from)(list->start[b + 1]);

@@ -58,9 +58,10 @@ KERNEL void FN(count_digit)(const bits *in, int64_t n, order o, int shift, int64
 static bool FN(make_buckets)(const FN(radix_job) * job, bucket_list *list)
 {
     const int64_t most = max64(min64(BUCKET, job->n / (8 * job->parts)), job->n / (MAX_BUCKETS / 2 - 1));
-    int64_t end = 0, largest = 0;
+    int64_t end = 0;
     int b = -1;
 
+    list->largest = 0;
     for (int prefix = 0; prefix < prefixes_of(list); prefix++) {
         int64_t here = 0;
         for (int64_t part = 0; part < job->parts; part++)
@@ -74,7 +75,7 @@ static bool FN(make_buckets)(const FN(radix_job) * job, bucket_list *list)
         list->last[b] = prefix;
         list->of[prefix] = (uint16_t)b;
         end += here;
-        largest = max64(largest, end - list->start[b]);
+        list->largest = max64(list->largest, end - list->start[b]);
         for (int64_t part = 0; part < job->parts; part++) {
             int64_t *counts = job->counts + part * PREFIXES, count = counts[prefix];
             counts[prefix] = 0; /* what was counted at b <= prefix has a bucket by now */
@@ -83,7 +84,7 @@ static bool FN(make_buckets)(const FN(radix_job) * job, bucket_list *list)
     }
     list->count = b + 1;
     list->start[b + 1] = end;
-    return largest <= 2 * job->n / job->parts;
+    return list->largest <= 2 * job->n / job->parts;
 }
 
 KERNEL void FN(distribute_to_buckets)(const bits *in, int64_t n, order o, const bucket_list *list, int64_t *places,
@@ -132,10 +133,20 @@ static void FN(sort_bucket)(bits *data, bits *spare, int64_t n, order o, int low
         memcpy(data, from, (size_t)n * sizeof *data);
 }
 
-/* Sorts the buckets that start in a part. They use the same spare memory in turn, which so stays in the cache: from
- * where the first starts, since each has room before the next part's first one. */
-static void FN(sort_buckets)(const FN(radix_job) * job, const bucket_list *list, int64_t start, int64_t end)
+/* Memory for sorting the buckets of a part, the first of which starts `at` an element: each has room before the next
+ * part's first one. Blocks that were collected in place are not needed any more. */
+static bits *FN(spare_of)(const FN(radix_job) * job, const bucket_list *list, const FN(move) * move, int64_t part,
+                          int64_t at)
 {
+    if (move && FN(slot_from)(list->largest) <= MAX_BUCKETS)
+        return (bits *)move->collections[part].blocks;
+    return job->spare + at;
+}
+
+/* Sorts the buckets that start in a part. They use the same spare memory in turn, which so stays in the cache. */
+static void FN(sort_buckets)(const FN(radix_job) * job, const bucket_list *list, const FN(move) * move, int64_t part)
+{
+    const int64_t length = (job->n + job->parts - 1) / job->parts, start = part * length, end = start + length;
     bits *spare = NULL;
 
     for (int b = 0; b < list->count; b++) {
@@ -144,14 +155,14 @@ static void FN(sort_buckets)(const FN(radix_job) * job, const bucket_list *list,
         order o = job->o;
         if (at < start || at >= end)
             continue;
-        spare = spare ? spare : job->spare + at;
+        spare = spare ? spare : FN(spare_of)(job, list, move, part, at);
         o.bias += (bits)list->first[b] << list->shift;
         FN(sort_bucket)(job->out + at, spare, list->start[b + 1] - at, o, list->low, list->shift + span);
     }
 }
 
-/* Each bucket is sorted where it is to be. `collections` and `move`: for a job in place. False: nothing has moved. */
-static bool FN(radix_buckets)(FN(radix_job) * job, bucket_list *list, FN(collection) * collections, FN(move) * move)
+/* Each bucket is sorted where it is to be. `move`: of a job in place, else NULL. False: nothing has moved. */
+static bool FN(radix_buckets)(FN(radix_job) * job, bucket_list *list, FN(move) * move)
 {
     const int64_t length = (job->n + job->parts - 1) / job->parts;
 
@@ -166,13 +177,13 @@ static bool FN(radix_buckets)(FN(radix_job) * job, bucket_list *list, FN(collect
     }
     if (!FN(make_buckets)(job, list))
         return false;
-    if (job->from == job->out)
-        FN(distribute_in_place)(job, list, collections, move);
+    if (move)
+        FN(distribute_in_place)(list, move);
     else
         FN(distribute_parts_to_buckets)(job, list);
 #pragma omp parallel for schedule(static, 1) num_threads((int)job->parts)
     for (int64_t part = 0; part < job->parts; part++)
-        FN(sort_buckets)(job, list, part * length, (part + 1) * length);
+        FN(sort_buckets)(job, list, move, part);
     job->from = job->out;
     return true;
 }

@@ -280,11 +280,11 @@ ON_EVERY_BACKEND(sort, many)
     fl_device_close(device);
 }
 
-/* In place, blocks of 1024 bytes move to their buckets (backends/cpu/sort_blocks.h): arrays that end in a block's first
+/* In place, blocks of 2048 bytes move to their buckets (backends/cpu/sort_blocks.h): arrays that end in a block's first
  * and last element, and at its end, with buckets that are smaller than a block and those that parts of threads cut. */
 ON_EVERY_BACKEND(sort, blocks_in_place)
 {
-    static const int64_t more[] = {0, 1, 127, 128, 129, 255, 256, 257};
+    static const int64_t more[] = {0, 1, 255, 256, 257, 511, 512, 513};
     fl_device *device = open_device(strcmp(on->resource, "omp") == 0 ? "omp:7" : on->resource);
     for (enum spread spread = ANY; spread < SPREADS && !is_gpu(device); spread++)
         for (size_t d = 0; d < COUNT(sort_dtypes); d++) {
