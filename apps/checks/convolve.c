@@ -48,7 +48,7 @@ struct convolve_oracle {
 
 static bool has_negative_element(const host_array *array)
 {
-    for (int64_t i = 0; i < host_array_size(array); i++)
+    for (int64_t i = 0, size = host_array_size(array); i < size; i++)
         if (host_array_get(array, i) < 0)
             return true;
     return false;
@@ -59,8 +59,10 @@ static double largest_of(const host_array *array)
 {
     double largest = 0;
 
-    for (int64_t i = 0; i < host_array_size(array); i++)
-        largest = isfinite(host_array_get(array, i)) ? fmax(largest, fabs(host_array_get(array, i))) : largest;
+    for (int64_t i = 0, size = host_array_size(array); i < size; i++) {
+        const double magnitude = fabs(host_array_get(array, i));
+        largest = magnitude > largest && isfinite(magnitude) ? magnitude : largest;
+    }
     return largest;
 }
 
@@ -69,7 +71,7 @@ static double most_of(const host_array *image, const host_array *kernel)
 {
     double sum = 0;
 
-    for (int64_t i = 0; i < host_array_size(kernel); i++)
+    for (int64_t i = 0, size = host_array_size(kernel); i < size; i++)
         sum += isfinite(host_array_get(kernel, i)) ? fabs(host_array_get(kernel, i)) : 0;
     return 1.001 * sum * largest_of(image); /* 0.1 % for rounding */
 }
@@ -245,7 +247,7 @@ static taps taps_not_finite(const host_array *kernel, bool border)
 {
     taps t = {{INT64_MAX, INT64_MAX}, {0, 0}};
 
-    for (int64_t i = 0; border && i < host_array_size(kernel); i++)
+    for (int64_t i = 0, size = host_array_size(kernel); border && i < size; i++)
         for (int d = 0; d < 2 && !isfinite(host_array_get(kernel, i)); d++) {
             const int64_t at = d == 0 ? i / kernel->shape[1] : i % kernel->shape[1];
             t.first[d] = int64_smaller(t.first[d], at);

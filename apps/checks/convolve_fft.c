@@ -14,9 +14,10 @@ static double largest_norm(const host_array *array, int64_t length)
 {
     double before = 0, largest = 0;
 
-    for (int64_t start = 0; start < host_array_size(array); start += length) {
+    for (int64_t start = 0, size = host_array_size(array); start < size; start += length) {
+        const int64_t end = int64_smaller(start + length, size);
         double squares = 0;
-        for (int64_t i = start; i < int64_smaller(start + length, host_array_size(array)); i++)
+        for (int64_t i = start; i < end; i++)
             squares += host_array_get(array, i) * host_array_get(array, i);
         largest = fmax(largest, before + squares);
         before = squares;
@@ -52,7 +53,7 @@ static double norm_of(const host_array *array)
 {
     double squares = 0, sum = 0;
 
-    for (int64_t i = 0; i < host_array_size(array); i++) {
+    for (int64_t i = 0, size = host_array_size(array); i < size; i++) {
         squares += host_array_get(array, i) * host_array_get(array, i);
         sum += fabs(host_array_get(array, i));
     }

@@ -76,7 +76,7 @@ static double most_of_vt(const reconstruct_oracle *o, const host_array *vt)
 {
     double largest = 0;
 
-    for (int64_t i = 0; i < host_array_size(vt); i++)
+    for (int64_t i = 0, size = host_array_size(vt); i < size; i++)
         largest = fmax(largest, fabs(host_array_get(vt, i)));
     return (double)o->keep * largest;
 }
@@ -92,7 +92,7 @@ static void expect_every_element(reconstruct_oracle *o, const host_array *const 
     magnitudes = by_reference(o, device, factors, true);
     o->bound = reference_convert(&magnitudes, FL_F64);
     bounds = o->bound.data;
-    for (int64_t i = 0; i < host_array_size(&o->bound); i++)
+    for (int64_t i = 0, size = host_array_size(&o->bound); i < size; i++)
         bounds[i] = error_of(o->keep, factors[1] != NULL, o->dtype, bounds[i], vt_sum);
     host_array_free(&magnitudes);
     fl_device_close(device);

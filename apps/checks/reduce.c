@@ -155,7 +155,7 @@ compare_result reduce_compare_distributed(const reduce_work *w, const host_array
     partial own = {.count = 0}, all = {.count = 0}, *each = memory_zeroed(ranks, sizeof *each);
     compare_result found = compare_start();
 
-    for (int64_t i = 0; i < host_array_size(w->x); i++)
+    for (int64_t i = 0, size = host_array_size(w->x); i < size; i++)
         add_element(&own, w, i);
     group_gather(&own, each, sizeof own);
     for (size_t r = 0; r < ranks; r++)

@@ -130,7 +130,7 @@ svd_oracle *svd_oracle_create(const host_array *a)
     o->n = a->shape[1];
     o->least = int64_smaller(o->m, o->n);
     o->a = reference_convert(a, FL_F64);
-    for (int64_t i = 0; i < host_array_size(&o->a); i++)
+    for (int64_t i = 0, size = host_array_size(&o->a); i < size; i++)
         o->norm = hypot(o->norm, numbers_of(&o->a)[i]);
     o->norm = norm_of_all(o->norm);
     if (!group_is_distributed())
@@ -183,7 +183,7 @@ static double distance(const svd_oracle *oracle, const host_array *y)
 {
     double norm = 0;
 
-    for (int64_t i = 0; i < host_array_size(&oracle->a); i++)
+    for (int64_t i = 0, size = host_array_size(&oracle->a); i < size; i++)
         norm = hypot(norm, ((const double *)oracle->a.data)[i] - host_array_get(y, i));
     return norm_of_all(norm);
 }

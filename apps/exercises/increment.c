@@ -24,7 +24,7 @@ static host_array make(const exercise *e, int i)
     const int ndim = exercise_made_shape(e, ((const increment_options *)e->own)->shape, 1, shape);
     host_array ones = exercise_share(exercise_dtype(e, FL_F64), ndim, shape, &first);
 
-    for (int64_t n = i; n < host_array_size(&ones); n++)
+    for (int64_t n = i, size = host_array_size(&ones); n < size; n++)
         host_array_set(&ones, n, 1);
     return ones;
 }

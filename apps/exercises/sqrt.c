@@ -10,7 +10,7 @@ static host_array make(const exercise *e, int i)
     int64_t first;
     host_array range = exercise_share(exercise_dtype(e, FL_F32), 1, &size, &first);
 
-    for (int64_t n = i; n < host_array_size(&range); n++)
+    for (int64_t n = i, size = host_array_size(&range); n < size; n++)
         host_array_set(&range, n, (double)(first + n));
     return range;
 }

@@ -119,7 +119,7 @@ void file_put_begun(const char *path, output *file, const host_array *array, con
         file_note_written(path, "%s %s", format_shape(array->ndim, array->shape).text, dtype);
         return;
     }
-    for (int64_t i = 0; i < host_array_size(array); i++) {
+    for (int64_t i = 0, size = host_array_size(array); i < size; i++) {
         white += host_array_get(array, i) >= 1 + half_a_level;
         black += host_array_get(array, i) <= -half_a_level;
     }

@@ -3,7 +3,6 @@
 #include "png_job.h"
 #include "png_planes.h"
 
-#include <math.h>
 #include <stdlib.h>
 
 /* The weights times 1000 keep the sum exact, so that white is 1 and a grey pixel of an RGB file its own value. `grey`
@@ -87,8 +86,10 @@ bool png_grey(const char *path, const host_array *array, uint8_t **bytes, proble
     *bytes = malloc((size_t)size + 1);
     if (*bytes == NULL)
         return problem_no_memory(why, path, (double)size);
-    for (int64_t i = 0; i < size; i++)
-        (*bytes)[i] = (uint8_t)(255 * fmin(fmax(host_array_get(array, i), 0), 1) + 0.5); /* fmax(NaN, 0) is 0 */
+    for (int64_t i = 0; i < size; i++) {
+        const double grey = host_array_get(array, i);
+        (*bytes)[i] = (uint8_t)(255 * (grey > 0 ? (grey < 1 ? grey : 1) : 0) + 0.5); /* NaN is black */
+    }
     return true;
 }
 

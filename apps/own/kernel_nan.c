@@ -8,7 +8,9 @@
 
 static bool has_nan(const host_array *a, int64_t *at)
 {
-    for (*at = 0; fl_dtype_is_float(a->dtype) && *at < host_array_size(a); ++*at)
+    const int64_t size = fl_dtype_is_float(a->dtype) ? host_array_size(a) : 0;
+
+    for (*at = 0; *at < size; ++*at)
         if (isnan(host_array_get(a, *at)))
             return true;
     return false;

@@ -250,7 +250,7 @@ static host_array spread(double value, const host_array *other)
     if (!other)
         group_part(1, &one);
     host_array array = exercise_array(dtype, other ? other->ndim : 1, other ? other->shape : &one);
-    for (int64_t i = 0; i < host_array_size(&array); i++)
+    for (int64_t i = 0, size = host_array_size(&array); i < size; i++)
         host_array_set(&array, i, value);
     return array;
 }

@@ -22,7 +22,7 @@ static host_array make_guard(fl_dtype dtype)
 {
     host_array guard = host_copy(dtype, GUARD_BYTES / (int64_t)fl_dtype_size(dtype));
 
-    for (int64_t i = 0; i < host_array_size(&guard); i++)
+    for (int64_t i = 0, size = host_array_size(&guard); i < size; i++)
         host_array_set(&guard, i, (double)(17 + i * 37 % 211) + (fl_dtype_is_float(dtype) ? 0.375 : 0));
     return guard;
 }

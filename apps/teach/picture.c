@@ -156,7 +156,7 @@ void picture_print(FILE *stream, int width, const host_array *array, const array
     rows_print_which(stream, width, array, origin);
     fit(shape, width - INDENT, &lines, &columns);
     host_array cells = shrink(array, shape, coloured ? 2 * lines : lines, columns);
-    for (int64_t i = 0; i < host_array_size(&cells); i++) {
+    for (int64_t i = 0, size = host_array_size(&cells); i < size; i++) {
         const double value = host_array_get(&cells, i);
         has_nan = has_nan || isnan(value);
         range[0] = isfinite(value) ? fmin(range[0], value) : range[0];
