@@ -133,7 +133,7 @@ static bool FN(put_block)(FN(move) * move, FN(block) * block)
     }
 }
 
-/* Each thread begins with other buckets. */
+/* Each thread begins with a bucket of its own, so that threads seldom meet. */
 static void FN(move_blocks)(FN(move) * move, int64_t part)
 {
     const int count = move->list->count, start = (int)(part * count / move->job->parts);
@@ -163,14 +163,14 @@ static void FN(keep_beyond)(FN(move) * move, int b)
 {
     const FN(radix_job) *job = move->job;
     const int64_t beyond = FN(count_beyond)(move, b), start = FN(blocks_end)(move, b) - BLOCK;
-    const bits *block = job->out + start;
 
-    if (beyond > 0 && start + BLOCK > job->n) {
-        block = move->last.of;
+    if (beyond == 0)
+        return;
+    const bool is_cut = start + BLOCK > job->n;
+    const bits *block = is_cut ? move->last.of : job->out + start;
+    if (is_cut)
         memcpy(job->out + start, block, (size_t)(BLOCK - beyond) * sizeof(bits));
-    }
-    if (beyond > 0)
-        memcpy(move->beyond[b].of, block + BLOCK - beyond, (size_t)beyond * sizeof(bits));
+    memcpy(move->beyond[b].of, block + BLOCK - beyond, (size_t)beyond * sizeof(bits));
 }
 
 /* Copies elements to where a bucket has room, at first before `blocks`, then from `blocks_end` on. */
@@ -195,7 +195,7 @@ static void FN(fill_bucket)(const FN(move) * move, int b)
         to = FN(fill)(move->collections[part].blocks[b].of, move->collections[part].sizes[b], to, blocks, after);
 }
 
-/* Takes the memory for a job's move. */
+/* Takes the memory that a job in place needs. */
 static fl_status FN(make_move)(const fl_context *context, const FN(radix_job) * job, FN(move) * *move)
 {
     const fl_host *host = context->host;
