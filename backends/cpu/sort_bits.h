@@ -149,14 +149,18 @@ typedef struct FN(radix_job) {
     order o;
 } FN(radix_job);
 
+/* Where a part starts, and the one before it ends. */
+ALWAYS_INLINE int64_t FN(part_start)(const FN(radix_job) * job, int64_t part)
+{
+    return min64(part * ((job->n + job->parts - 1) / job->parts), job->n);
+}
+
 /* Counts for all passes, or for one. */
 static void FN(count_parts)(const FN(radix_job) * job, int pass, bool all)
 {
-    const int64_t length = (job->n + job->parts - 1) / job->parts;
-
 #pragma omp parallel for schedule(static, 1) num_threads((int)job->parts)
     for (int64_t part = 0; part < job->parts; part++) {
-        int64_t start = min64(part * length, job->n), end = min64(start + length, job->n);
+        int64_t start = FN(part_start)(job, part), end = FN(part_start)(job, part + 1);
         int64_t *counts = job->counts + part * PASSES * DIGITS;
         if (all)
             FN(count_all)(job->from + start, end - start, job->o, counts);
@@ -167,11 +171,9 @@ static void FN(count_parts)(const FN(radix_job) * job, int pass, bool all)
 
 static void FN(distribute_parts)(const FN(radix_job) * job, int pass, bits *to)
 {
-    const int64_t length = (job->n + job->parts - 1) / job->parts;
-
 #pragma omp parallel for schedule(static, 1) num_threads((int)job->parts)
     for (int64_t part = 0; part < job->parts; part++) {
-        int64_t start = min64(part * length, job->n), end = min64(start + length, job->n);
+        int64_t start = FN(part_start)(job, part), end = FN(part_start)(job, part + 1);
         int64_t *places = job->counts + (part * PASSES + pass) * DIGITS;
         FN(distribute)(job->from + start, end - start, job->o, pass * DIGIT_BITS, DIGITS, places, to);
     }

@@ -7,8 +7,8 @@
  * but no second array is needed:
  * 1. Each thread collects the elements of its part, a block for each bucket. A block that is full is written over the
  *    start of the part, whose elements have been read by then.
- * 2. Blocks move to their bucket's slots, each in the place of another one, which moves on. The array is divided into
- *    slots, each as long as a block; a bucket's are those that start in it.
+ * 2. The array is divided into slots, each as long as a block. A slot belongs to the bucket in which it starts. Blocks
+ *    move to the slots of their bucket: a block takes the place of another one, which moves on.
  * 3. A bucket has room left before its first slot and after its last block. It gets the elements that did not fill a
  *    block, and those of its last block that are beyond the bucket's end.
  */
@@ -19,25 +19,28 @@ typedef struct FN(block) {
     bits of[BLOCK_BYTES / sizeof(bits)];
 } FN(block);
 
-/* What a thread collects. */
+/* The elements that a thread collects. `blocks` has a block for each bucket, which holds sizes[bucket] elements; later
+ * the largest bucket is sorted in this memory. Blocks that became full are in the first slots of the thread's part. */
 typedef struct FN(collection) {
-    FN(block) * blocks; /* of each bucket, with as many elements as its size; has room for the largest bucket */
+    FN(block) * blocks;
     uint16_t sizes[MAX_BUCKETS];
-    int64_t full; /* blocks, which are in the first slots of its part */
+    int64_t full; /* number of blocks */
 } FN(collection);
 
-/* What the threads share. `first` and `from` are slots; blocks before `first` are where they belong, and those at
- * `from` and after it were taken by a thread. */
+/* The state that all threads share. For each bucket `first` and `from` are slots: the blocks before `first` are where
+ * they belong, and the blocks from `from` on were taken by a thread. The blocks of all collections lie next to each
+ * other, because the system gives out memory in large pages. `last` stands for the slot that the array's end cuts off.
+ */
 typedef struct FN(move) {
     const FN(radix_job) * job;
     const bucket_list *list;
-    FN(collection) * collections; /* of each part */
-    FN(block) * blocks;           /* of all collections, which are close together: memory comes in large pages */
-    int64_t part_slots;           /* of a part */
+    FN(collection) * collections; /* one for each part */
+    FN(block) * blocks;
+    int64_t part_slots;                       /* slots of each part */
     _Atomic uint64_t first_from[MAX_BUCKETS]; /* first << 32 | from */
     atomic_int taking[MAX_BUCKETS];           /* threads that copy a block from there */
     FN(block) beyond[MAX_BUCKETS];
-    FN(block) last; /* of the slot that the array's end cuts off */
+    FN(block) last;
 } FN(move);
 
 /* The first slot that starts at an element or after it. */
@@ -133,7 +136,8 @@ static bool FN(put_block)(FN(move) * move, FN(block) * block)
     }
 }
 
-/* Each thread begins with a bucket of its own, so that threads seldom meet. */
+/* Moves blocks until all are in their slots. Each thread begins with a different bucket, so that two threads seldom
+ * change the same one. */
 static void FN(move_blocks)(FN(move) * move, int64_t part)
 {
     const int count = move->list->count, start = (int)(part * count / move->job->parts);

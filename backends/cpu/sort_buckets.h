@@ -95,12 +95,10 @@ KERNEL void FN(distribute_to_buckets)(const bits *in, int64_t n, order o, const 
 
 static void FN(distribute_parts_to_buckets)(const FN(radix_job) * job, const bucket_list *list)
 {
-    const int64_t length = (job->n + job->parts - 1) / job->parts;
-
     FN(find_places)(job->counts, job->parts, PREFIXES, list->count, job->n);
 #pragma omp parallel for schedule(static, 1) num_threads((int)job->parts)
     for (int64_t part = 0; part < job->parts; part++) {
-        int64_t start = min64(part * length, job->n), end = min64(start + length, job->n);
+        int64_t start = FN(part_start)(job, part), end = FN(part_start)(job, part + 1);
         int64_t *places = job->counts + part * PREFIXES;
         FN(distribute_to_buckets)(job->from + start, end - start, job->o, list, places, job->out);
     }
@@ -146,7 +144,7 @@ static bits *FN(spare_of)(const FN(radix_job) * job, const bucket_list *list, co
 /* Sorts the buckets that start in a part. They use the same spare memory in turn, which so stays in the cache. */
 static void FN(sort_buckets)(const FN(radix_job) * job, const bucket_list *list, const FN(move) * move, int64_t part)
 {
-    const int64_t length = (job->n + job->parts - 1) / job->parts, start = part * length, end = start + length;
+    const int64_t start = FN(part_start)(job, part), end = FN(part_start)(job, part + 1);
     bits *spare = NULL;
 
     for (int b = 0; b < list->count; b++) {
@@ -164,14 +162,12 @@ static void FN(sort_buckets)(const FN(radix_job) * job, const bucket_list *list,
 /* Each bucket is sorted where it is to be. `move`: of a job in place, else NULL. False: nothing has moved. */
 static bool FN(radix_buckets)(FN(radix_job) * job, bucket_list *list, FN(move) * move)
 {
-    const int64_t length = (job->n + job->parts - 1) / job->parts;
-
     FN(trim_keys)(job, list);
     if (list->high == 0)
         return true; /* all are the same */
 #pragma omp parallel for schedule(static, 1) num_threads((int)job->parts)
     for (int64_t part = 0; part < job->parts; part++) {
-        int64_t start = min64(part * length, job->n), end = min64(start + length, job->n);
+        int64_t start = FN(part_start)(job, part), end = FN(part_start)(job, part + 1);
         int64_t *counts = job->counts + part * PREFIXES;
         FN(count_digit)(job->from + start, end - start, job->o, list->shift, prefixes_of(list), counts);
     }

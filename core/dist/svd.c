@@ -309,8 +309,8 @@ static fl_status make_arrays(decomposing *d)
 
 enum { SOME = 256 };
 
-/* The `count` (at most SOME) random numbers from the first-th on. The words first, so that the compiler makes vectors
- * of the arithmetic. */
+/* Makes `count` random numbers, at most SOME, from the first-th one on. All words are made before the arithmetic, so
+ * that the compiler turns the arithmetic into vector instructions. */
 FOR_WIDER_VECTORS static void make_normals(uint64_t seed, uint64_t first, int64_t count, float *out)
 {
     uint64_t words[SOME];

@@ -280,8 +280,9 @@ ON_EVERY_BACKEND(sort, many)
     fl_device_close(device);
 }
 
-/* In place, blocks of 2048 bytes move to their buckets (backends/cpu/sort_blocks.h): arrays that end in a block's first
- * and last element, and at its end, with buckets that are smaller than a block and those that parts of threads cut. */
+/* A sort in place moves blocks of 2048 bytes to their buckets (backends/cpu/sort_blocks.h). The arrays end one element
+ * before a block's end, at its end, and one after it. Some buckets are smaller than a block, and some lie in the parts
+ * of two threads. */
 ON_EVERY_BACKEND(sort, blocks_in_place)
 {
     static const int64_t more[] = {0, 1, 255, 256, 257, 511, 512, 513};
