@@ -61,6 +61,37 @@ void compare_add(compare_result *found, int64_t index, double result, double exp
         differences_add(watched, index, result, expected);
 }
 
+/* Returns whether all elements are right, and compare_add would only count them. Without branches, so that a compiler
+ * makes vectors of it. */
+static bool only_counts(const compare_result *found, int64_t count, const double *result, const double *expected,
+                        const double *bound)
+{
+    int64_t right = 1;
+
+    for (int64_t i = 0; i < count; i++) {
+        const double error = fabs(result[i] - expected[i]); /* NaN, or infinite, where one of them is: not right */
+        right &= (error <= bound[i]) & (error <= found->max_abs) & (error <= found->excess * bound[i]) &
+                 (error <= found->max_rel * fabs(expected[i]));
+    }
+    return right && found->excess >= 0 && isfinite(found->max_abs);
+}
+
+void compare_add_run(compare_result *found, int64_t index, int64_t count, const double *result, const double *expected,
+                     const double *bound)
+{
+    enum { RUN = 64 };
+
+    for (int64_t first = 0; first < count; first += RUN) {
+        const int64_t end = count - first < RUN ? count : first + RUN;
+        if (only_counts(found, end - first, result + first, expected + first, bound + first)) {
+            found->compared += end - first;
+            continue;
+        }
+        for (int64_t i = first; i < end; i++)
+            compare_add(found, index + i, result[i], expected[i], bound[i]);
+    }
+}
+
 void compare_add_equal(compare_result *found, int64_t index, double value, int64_t count)
 {
     if (found->excess < 0 && count > 0) {
@@ -107,7 +138,6 @@ void compare_merge(compare_result *all, const compare_result *one, int64_t first
     all->compared += one->compared;
     all->failed += one->failed;
     all->max_abs = fmax(all->max_abs, one->max_abs);
-    all->max_rel = fmax(all->max_rel, one->max_rel);
     all->max_rel = fmax(all->max_rel, one->max_rel);
     if (worst && one->worst_index >= 0) {
         all->excess = one->excess;

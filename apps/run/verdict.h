@@ -37,6 +37,11 @@ differences *compare_watch(differences *wrong);
 /* Adds one element. `index` is only kept, for worst_index. */
 void compare_add(compare_result *found, int64_t index, double result, double expected, double bound);
 
+/* Adds `count` elements, the first of which has the index `index`. For large arrays: a run of right elements, none of
+ * which has the largest error so far, costs a few multiplications each, where compare_add divides. */
+void compare_add_run(compare_result *found, int64_t index, int64_t count, const double *result, const double *expected,
+                     const double *bound);
+
 /* Adds one element that must be exactly the expected one. `same`: whether it is, which two doubles may not show, such
  * as those of large integers. */
 void compare_add_exact(compare_result *found, int64_t index, bool same, double result, double expected);

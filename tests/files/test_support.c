@@ -159,6 +159,41 @@ Test(compare, blocks_that_are_equal)
     }
 }
 
+/* A run is what its elements are one by one; the divisions of compare_add round, which a run's products do not. */
+Test(compare, a_run_is_its_elements)
+{
+    enum { COUNT = 1000 };
+    static double result[COUNT], expected[COUNT], bound[COUNT];
+    const double odd[] = {0, (double)NAN, (double)INFINITY, -(double)INFINITY, 1e300, -1e300};
+
+    srand(1);
+    for (int round = 0; round < 200; round++) {
+        const int count = rand() % COUNT, first = count ? rand() % count : 0, odds = round % 4 ? 0 : 20,
+                  wrong = round % 3;
+        compare_result run = compare_start(), alone = compare_start();
+        for (int i = 0; i < count; i++) {
+            expected[i] = rand() % 10 - 5;
+            bound[i] = rand() % 5 && round % 10 ? 1 + rand() % 7 : 0; /* of every tenth round all are exact */
+            result[i] =
+                expected[i] + (rand() % 9 - 4) / (wrong ? 4.0 : 32.0) * bound[i] * (rand() % 50 == 0 ? wrong : 1);
+            if (odds && rand() % odds == 0)
+                result[i] = odd[rand() % 6];
+            if (odds && rand() % odds == 0)
+                expected[i] = odd[rand() % 6];
+        }
+        compare_add_run(&run, 7, first, result, expected, bound);
+        compare_add_run(&run, 7 + first, count - first, result + first, expected + first, bound + first);
+        for (int i = 0; i < count; i++)
+            compare_add(&alone, 7 + i, result[i], expected[i], bound[i]);
+        cr_assert(run.ok == alone.ok && run.compared == alone.compared && run.failed == alone.failed, "round %d",
+                  round);
+        cr_assert(run.max_abs == alone.max_abs, "round %d: %g, %g", round, run.max_abs, alone.max_abs);
+        cr_assert(run.max_rel == alone.max_rel || fabs(run.max_rel / alone.max_rel - 1) < 1e-15, "round %d", round);
+        cr_assert(run.excess == alone.excess || fabs(run.excess / alone.excess - 1) < 1e-15, "round %d", round);
+        cr_assert(run.worst_index == alone.worst_index || run.excess != alone.excess, "round %d", round);
+    }
+}
+
 Test(course, golden_totals)
 {
     static const double totals[] = {1182763.8256, 627658.2459};
