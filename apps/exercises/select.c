@@ -2,11 +2,13 @@
  *
  * flynn select: the elements of an array that are not zero, in their order.
  */
+#include "run/reference.h"
 #include "run/registry.h"
 
 #include "support/memory.h"
 #include "support/print.h"
 #include "support/random.h"
+#include "support/threads.h"
 #include "view/json.h"
 #include "view/row.h"
 
@@ -147,26 +149,90 @@ static compare_result check_distributed(const exercise *e, const measurement *m)
 
 /* -------------------------------------------------------------------------------------------------- result ---- */
 
+enum { PIECE = 4096 }; /* elements of the input that a thread looks at, which fit on its stack */
+
+/* The input, the result, and how many elements that are not zero come before each piece of the input. */
+typedef struct comparison {
+    const host_array *in, *result;
+    int64_t *before;
+} comparison;
+
+/* Without a branch on the elements, since no processor can guess which are zero. */
+#define COPY_KEPT(type) \
+    do { \
+        const type *x = in->data; \
+        type *to = kept; \
+        for (int64_t i = first; i < end; i++) { \
+            to[count] = x[i]; \
+            count += x[i] != 0; \
+        } \
+    } while (0)
+
+/* Copies a piece's elements that are not zero, and returns how many there are. */
+static int64_t copy_kept(const host_array *in, int64_t piece, void *kept)
+{
+    const int64_t first = piece * PIECE, end = int64_smaller(first + PIECE, in->shape[0]);
+    int64_t count = 0;
+
+    switch (in->dtype) {
+    case FL_U8: COPY_KEPT(uint8_t); break;
+    case FL_I32: COPY_KEPT(int32_t); break;
+    case FL_I64: COPY_KEPT(int64_t); break;
+    case FL_F32: COPY_KEPT(float); break;
+    case FL_F64: COPY_KEPT(double); break;
+    }
+    return count;
+}
+
+static void count_piece(void *user, int64_t piece)
+{
+    const comparison *c = user;
+    double kept[PIECE];
+
+    c->before[piece] = copy_kept(c->in, piece, kept);
+}
+
+/* Elements that the result lacks are expected, too. */
+static compare_result compare_piece(const void *user, int64_t piece)
+{
+    const comparison *c = user;
+    const fl_dtype dtype = c->in->dtype;
+    double kept[PIECE];
+    const int64_t count = copy_kept(c->in, piece, kept), first = c->before[piece];
+    const int64_t there = int64_smaller(count, int64_larger(0, c->result->shape[0] - first));
+    const host_array expected = {dtype, 1, {there, 1, 1, 1}, kept},
+                     got = {dtype, 1, {there, 1, 1, 1}, (char *)c->result->data + (size_t)first * fl_dtype_size(dtype)};
+    compare_result found = compare_start();
+
+    compare_add_same_bits(&found, first, &got, &expected);
+    for (int64_t i = there; i < count; i++)
+        compare_add_exact(&found, first + i, false, (double)NAN, host_array_get(&expected, i));
+    return found;
+}
+
 /* Each element that is not zero must be the next one of the result, bit for bit, which must end with the last. */
 static compare_result check(const exercise *e, const measurement *m, char *method, size_t size)
 {
-    const host_array *in = &e->inputs[0], *result = &m->results[0];
-    const size_t width = fl_dtype_size(in->dtype);
-    compare_result found = compare_start();
-    int64_t k = 0;
+    const host_array *in = &e->inputs[0];
+    const int64_t pieces = (in->shape[0] + PIECE - 1) / PIECE;
+    comparison c = {in, &m->results[0], NULL};
+    compare_result found;
+    int64_t all = 0;
 
     if (group_is_distributed()) {
         snprintf(method, size, "a loop on the host: how many elements, and a checksum of them in their order");
         return check_distributed(e, m);
     }
-    for (int64_t i = 0; (i = next_kept(in, i)) < in->shape[0]; i++) {
-        const char *wanted = (const char *)in->data + (size_t)i * width;
-        const bool is_there = k < result->shape[0];
-        const bool same = is_there && memcmp((const char *)result->data + (size_t)k * width, wanted, width) == 0;
-        compare_add_exact(&found, k, same, is_there ? host_array_get(result, k) : (double)NAN, host_array_get(in, i));
-        k++;
+    c.before = memory_zeroed((size_t)pieces, sizeof *c.before);
+    threads_share(reference_threads(), pieces, count_piece, &c);
+    for (int64_t p = 0; p < pieces; p++) {
+        const int64_t count = c.before[p];
+        c.before[p] = all;
+        all += count;
     }
-    exercise_check_count(m, k, &found);
+    found = reference_blocks(pieces, compare_piece, &c);
+    free(c.before);
+    exercise_check_count(m, all, &found);
     snprintf(method, size, "a loop on the host: each element bit for bit, and their number");
     return found;
 }

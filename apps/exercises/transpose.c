@@ -2,6 +2,7 @@
  *
  * flynn transpose: the last two dimensions exchanged.
  */
+#include "run/reference.h"
 #include "run/registry.h"
 
 #include <stdio.h>
@@ -42,37 +43,57 @@ static fl_status call(const exercise *e, fl_device *device, fl_array *const *in,
     return fl_transpose(device, in[0], out[0], run);
 }
 
-/* Compares element `from` of the input with element `to` of the result, bit for bit. */
-static void compare_one(compare_result *found, const host_array *in, const host_array *result, int64_t from, int64_t to)
+enum { EDGE = 32 }; /* of the squares that are compared: both arrays' rows of one stay in the processor's cache */
+
+/* The rows of the result that threads compare with the columns of the input, EDGE at a time. */
+typedef struct comparison {
+    const host_array *in, *result;
+    int64_t height, width, bands; /* of the input; of the result, for each matrix */
+} comparison;
+
+/* Copies the columns of a square of the input as rows of EDGE elements. */
+#define TURN(type) \
+    do { \
+        const type *from = (const type *)c->in->data + matrix + top * c->width + left; \
+        type *to = rows; \
+        for (int64_t i = 0; i < count; i++) \
+            for (int64_t j = 0; j < columns; j++) \
+                to[j * EDGE + i] = from[i * c->width + j]; \
+    } while (0)
+
+static compare_result compare_band(const void *user, int64_t band)
 {
-    const size_t size = fl_dtype_size(in->dtype);
-    const char *expected = (const char *)in->data + (size_t)from * size;
+    const comparison *c = user;
+    const size_t size = fl_dtype_size(c->in->dtype);
+    const int64_t matrix = band / c->bands * c->height * c->width, left = band % c->bands * EDGE;
+    const int64_t columns = int64_smaller(EDGE, c->width - left);
+    void *const rows = (uint64_t[EDGE * EDGE]){0};
+    compare_result found = compare_start();
 
-    compare_add_exact(found, to, memcmp(expected, (const char *)result->data + (size_t)to * size, size) == 0,
-                      host_array_get(result, to), host_array_get(in, from));
-}
-
-/* In squares, which stay in the processor's cache. */
-static void compare_matrix(compare_result *found, const host_array *in, const host_array *result, int64_t first,
-                           int64_t height, int64_t width)
-{
-    enum { EDGE = 32 };
-
-    for (int64_t top = 0; top < height; top += EDGE)
-        for (int64_t left = 0; left < width; left += EDGE)
-            for (int64_t i = top; i < height && i < top + EDGE; i++)
-                for (int64_t j = left; j < width && j < left + EDGE; j++)
-                    compare_one(found, in, result, first + i * width + j, first + j * height + i);
+    for (int64_t top = 0; top < c->height; top += EDGE) {
+        const int64_t count = int64_smaller(EDGE, c->height - top);
+        switch (size) {
+        case 1: TURN(uint8_t); break;
+        case 4: TURN(uint32_t); break;
+        default: TURN(uint64_t); break;
+        }
+        for (int64_t j = 0; j < columns; j++) {
+            const int64_t to = matrix + (left + j) * c->height + top;
+            const host_array row = {c->in->dtype, 1, {count, 1, 1, 1}, (char *)rows + (size_t)(j * EDGE) * size},
+                             got = {c->in->dtype, 1, {count, 1, 1, 1}, (char *)c->result->data + (size_t)to * size};
+            compare_add_same_bits(&found, to, &got, &row);
+        }
+    }
+    return found;
 }
 
 static compare_result check(const exercise *e, const measurement *m, char *method, size_t size)
 {
     const host_array *in = &e->inputs[0];
     const int64_t height = in->shape[in->ndim - 2], width = in->shape[in->ndim - 1], all = host_array_size(in);
-    compare_result found = compare_start();
+    const comparison c = {in, &m->results[0], height, width, (width + EDGE - 1) / EDGE};
+    compare_result found = reference_blocks(all == 0 ? 0 : all / (height * width) * c.bands, compare_band, &c);
 
-    for (int64_t first = 0; first < all; first += height * width)
-        compare_matrix(&found, in, &m->results[0], first, height, width);
     found.ok = found.failed == 0;
     snprintf(method, size, "a loop on the host: each element bit for bit");
     return found;

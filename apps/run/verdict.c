@@ -109,6 +109,21 @@ void compare_add_exact(compare_result *found, int64_t index, bool same, double r
         compare_add(found, index, error_of(result, expected) == 0 ? (double)INFINITY : result, expected, 0);
 }
 
+void compare_add_same_bits(compare_result *found, int64_t first, const host_array *result, const host_array *expected)
+{
+    const int64_t count = host_array_size(expected);
+    const size_t width = fl_dtype_size(expected->dtype);
+    const char *a = result->data, *b = expected->data;
+
+    if (count > 0 && memcmp(a, b, (size_t)count * width) == 0) {
+        compare_add_equal(found, first, host_array_get(expected, 0), count);
+        return;
+    }
+    for (int64_t i = 0; i < count; i++)
+        compare_add_exact(found, first + i, memcmp(a + (size_t)i * width, b + (size_t)i * width, width) == 0,
+                          host_array_get(result, i), host_array_get(expected, i));
+}
+
 int64_t compare_skip_equal(compare_result *found, const host_array *result, const host_array *expected, int64_t first)
 {
     enum { BLOCK = 256 };

@@ -49,6 +49,10 @@ void compare_add_exact(compare_result *found, int64_t index, bool same, double r
 /* Adds `count` elements that are as expected, the first of which is `value` at `index`. */
 void compare_add_equal(compare_result *found, int64_t index, double value, int64_t count);
 
+/* Adds all elements of two arrays of one shape and dtype, which must have the same bits; `first` is the index of the
+ * first of them. */
+void compare_add_same_bits(compare_result *found, int64_t first, const host_array *result, const host_array *expected);
+
 /* Adds the elements from `first` on that have the same bits in both arrays, in blocks, which costs no more than to read
  * them; returns the index of the first one that is not added. Arrays of other shapes or dtypes: none is. */
 int64_t compare_skip_equal(compare_result *found, const host_array *result, const host_array *expected, int64_t first);
