@@ -2,11 +2,14 @@
 #include "png_job.h"
 
 #include "support/memory.h"
+#include "support/threads.h"
 
 #include <inttypes.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <zlib.h>
 
 enum {
     MAX_EDGE = 0x7fffffff, /* by the format */
@@ -189,26 +192,180 @@ void png_job_end(png_job *job)
     png_destroy_read_struct(&job->png, &job->info, NULL);
 }
 
-static bool write_pixels(png_job *job)
+/* ------------------------------------------------------------------------------------------------ writing ---- */
+
+/* Threads filter and compress the rows, a band each. Band 0 begins a zlib stream (RFC 1950); the others continue it
+ * without references to the rows above, which makes the file about 0.1 % larger. All but the last end at a whole byte
+ * (Z_SYNC_FLUSH), so that the bytes of all, one after the other, are one stream, however many threads there are. */
+typedef struct png_band {
+    uint8_t *stream; /* malloc; NULL: no memory */
+    size_t size;     /* bytes of it */
+    size_t filtered; /* bytes that were compressed, and their Adler-32 */
+    uLong checksum;
+} png_band;
+
+typedef struct png_bands {
+    const png_job *job;
+    int64_t rows, count; /* of a band; bands */
+    png_band *band;
+} png_bands;
+
+enum {
+    BAND_BYTES = 1 << 20,
+    SPARE = 16,     /* bytes for Z_SYNC_FLUSH, which deflateBound leaves out, and the stream's checksum */
+    PIECE = 1 << 29 /* bytes; zlib's and libpng's counts have 32 bits */
+};
+
+static size_t smaller(size_t a, size_t b)
+{
+    return a < b ? a : b;
+}
+
+/* A byte for the filter, then the samples; those of fewer than 8 bits side by side. */
+static size_t filtered_bytes(const png_job *job)
+{
+    return 1 + ((size_t)job->width * (size_t)(job->channels * job->depth) + 7) / 8;
+}
+
+/* The filter SUB: each byte less that of the pixel to the left. Samples of fewer than 8 bits are not filtered, as the
+ * format advises. */
+static void filter_row(const png_job *job, int64_t y, uint8_t *row)
+{
+    const size_t step = (size_t)png_job_pixel_bytes(job), bytes = (size_t)job->width * step;
+    const uint8_t *samples = job->pixels + (size_t)y * bytes;
+
+    if (job->depth < 8) {
+        memset(row, PNG_FILTER_VALUE_NONE, filtered_bytes(job));
+        for (size_t x = 0, bit = 0; x < bytes; x++, bit += (size_t)job->depth)
+            row[1 + bit / 8] |= (uint8_t)(samples[x] << (8 - (size_t)job->depth - bit % 8));
+        return;
+    }
+    *row++ = PNG_FILTER_VALUE_SUB;
+    memcpy(row, samples, step);
+    for (size_t i = step; i < bytes; i++)
+        row[i] = (uint8_t)(samples[i] - samples[i - step]);
+}
+
+/* Returns whether the bytes went into the stream, which has `room` left; `flush` after the last of them. */
+static bool compress_bytes(z_stream *z, uint8_t *bytes, size_t count, int flush, size_t room)
+{
+    int status = Z_OK;
+
+    z->next_in = bytes;
+    for (size_t at = 0; at < count && status == Z_OK; at += PIECE) {
+        const bool last = count - at <= PIECE;
+        z->avail_in = (uInt)smaller(count - at, PIECE);
+        z->avail_out = (uInt)smaller(room - z->total_out, 2U * PIECE);
+        status = deflate(z, last ? flush : Z_NO_FLUSH);
+    }
+    return status == (flush == Z_FINISH ? Z_STREAM_END : Z_OK) && z->avail_in == 0;
+}
+
+/* A level of 1 takes a quarter of the time of zlib's default level with a choice among all filters, for files a fifth
+ * larger. In grey pictures zlib looks for runs alone: files of MRI slices and smooth images are then 5 to 7 % smaller.
+ */
+static bool compress_rows(const png_bands *bands, int64_t b, png_band *band, uint8_t *row)
+{
+    const png_job *job = bands->job;
+    const int64_t first = b * bands->rows, end = first + bands->rows < job->height ? first + bands->rows : job->height;
+    const size_t row_bytes = filtered_bytes(job);
+    z_stream z = {.next_in = row};
+    bool ok = deflateInit2(&z, 1, Z_DEFLATED, b == 0 ? MAX_WBITS : -MAX_WBITS, MAX_MEM_LEVEL - 1,
+                           job->channels == 1 ? Z_RLE : Z_FILTERED) == Z_OK;
+
+    if (!ok)
+        return false;
+    band->filtered = (size_t)(end - first) * row_bytes;
+    const size_t room = deflateBound(&z, band->filtered) + SPARE;
+    band->checksum = adler32_z(0, NULL, 0);
+    band->stream = z.next_out = malloc(room);
+    ok = band->stream != NULL;
+    for (int64_t y = first; ok && y < end; y++) {
+        filter_row(job, y, row);
+        band->checksum = adler32_z(band->checksum, row, row_bytes);
+        ok = compress_bytes(&z, row, row_bytes,
+                            y + 1 < end             ? Z_NO_FLUSH
+                            : b == bands->count - 1 ? Z_FINISH
+                                                    : Z_SYNC_FLUSH,
+                            room);
+    }
+    band->size = z.total_out;
+    deflateEnd(&z);
+    return ok;
+}
+
+static void compress_band(void *user, int64_t b)
+{
+    const png_bands *bands = user;
+    png_band *band = &bands->band[b];
+    uint8_t *row = malloc(filtered_bytes(bands->job));
+
+    if (row == NULL || !compress_rows(bands, b, band, row)) {
+        free(band->stream);
+        band->stream = NULL;
+    }
+    free(row);
+}
+
+/* Puts the checksum of all rows at the end. zlib did so if there is one band. */
+static void end_stream(const png_bands *bands)
+{
+    png_band *last = &bands->band[bands->count - 1];
+    uLong checksum = bands->band[0].checksum;
+
+    for (int64_t b = 1; b < bands->count; b++)
+        checksum = adler32_combine(checksum, bands->band[b].checksum, (z_off_t)bands->band[b].filtered);
+    if (bands->count > 1) {
+        png_save_uint_32(last->stream + last->size, (png_uint_32)checksum);
+        last->size += sizeof(png_uint_32);
+    }
+}
+
+static bool write_header(png_job *job)
 {
     static const int colour_types[] = {PNG_COLOR_TYPE_GRAY, PNG_COLOR_TYPE_GRAY_ALPHA, PNG_COLOR_TYPE_RGB,
                                        PNG_COLOR_TYPE_RGB_ALPHA};
     if (setjmp(png_jmpbuf(job->png)) != 0)
         return false;
     png_set_user_limits(job->png, MAX_EDGE, MAX_EDGE);
-    /* A quarter of the time of zlib's default level with a choice among all filters, for files a fifth larger. */
-    png_set_compression_level(job->png, 1);
-    png_set_filter(job->png, PNG_FILTER_TYPE_BASE, PNG_FILTER_SUB);
     png_set_IHDR(job->png, job->info, (png_uint_32)job->width, (png_uint_32)job->height, job->depth,
                  colour_types[job->channels - 1], PNG_INTERLACE_NONE, PNG_COMPRESSION_TYPE_DEFAULT,
                  PNG_FILTER_TYPE_DEFAULT);
     png_write_info(job->png, job->info);
-    png_set_packing(job->png); /* our samples below 8 bits have a byte each */
-    size_t row_bytes = (size_t)job->width * (size_t)png_job_pixel_bytes(job);
-    for (int64_t y = 0; y < job->height; y++)
-        png_write_row(job->png, job->pixels + (size_t)y * row_bytes);
-    png_write_end(job->png, NULL);
     return true;
+}
+
+static bool write_stream(png_job *job, const png_bands *bands)
+{
+    if (setjmp(png_jmpbuf(job->png)) != 0)
+        return false;
+    for (int64_t b = 0; b < bands->count; b++)
+        for (size_t at = 0; at < bands->band[b].size; at += PIECE)
+            png_write_chunk(job->png, (png_const_bytep) "IDAT", bands->band[b].stream + at,
+                            smaller(bands->band[b].size - at, PIECE));
+    png_write_chunk(job->png, (png_const_bytep) "IEND", NULL, 0);
+    return true;
+}
+
+static bool write_pixels(png_job *job)
+{
+    const int64_t rows = (int64_t)(BAND_BYTES / filtered_bytes(job)) + 1;
+    png_bands bands = {job, rows, (job->height + rows - 1) / rows, NULL};
+
+    bands.band = calloc((size_t)bands.count, sizeof *bands.band);
+    job->no_memory = bands.band == NULL;
+    if (job->no_memory)
+        return false;
+    threads_share(INT_MAX, bands.count, compress_band, &bands);
+    for (int64_t b = 0; b < bands.count; b++)
+        job->no_memory = job->no_memory || bands.band[b].stream == NULL;
+    if (!job->no_memory)
+        end_stream(&bands);
+    const bool ok = !job->no_memory && write_stream(job, &bands);
+    for (int64_t b = 0; b < bands.count; b++)
+        free(bands.band[b].stream);
+    free(bands.band);
+    return ok;
 }
 
 /* Closes a stream of open_memstream; false if the text is not whole. */
@@ -233,7 +390,9 @@ bool png_job_write(png_job *job, file_bytes *out, problem *why)
     bool ok = (stream != NULL && job->info != NULL) || problem_no_memory(why, job->path, 0);
     if (ok) {
         png_init_io(job->png, stream);
-        ok = write_pixels(job) || problem_set(why, EXIT_BROKEN, "%s: cannot be encoded (%s)", job->path, job->message);
+        ok = (write_header(job) && write_pixels(job)) ||
+             (job->no_memory ? problem_no_memory(why, job->path, 0)
+                             : problem_set(why, EXIT_BROKEN, "%s: cannot be encoded (%s)", job->path, job->message));
     }
     png_destroy_write_struct(&job->png, &job->info);
     if (stream != NULL && !close_memory(stream, &data) && ok)

@@ -52,7 +52,6 @@ static inline int png_job_pixel_bytes(const png_job *job)
     return job->channels * png_job_sample_bytes(job);
 }
 
-/* Makes a PNG, not interlaced, with libpng's default compression, from path, height, width, channels, depth and
- * pixels. false, with a problem and no bytes, for an edge outside the format's range (exit code 2), for a depth that
+/* Makes a PNG, not interlaced, from path, height, width, channels, depth and pixels; threads compress the rows. false, with a problem and no bytes, for an edge outside the format's range (exit code 2), for a depth that
  * the format lacks for these channels, and if memory runs out (4). */
 bool png_job_write(png_job *job, file_bytes *out, problem *why);

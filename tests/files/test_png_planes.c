@@ -16,6 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <zlib.h>
 
 enum { HEIGHT = 11, WIDTH = 13, PIXELS = HEIGHT * WIDTH, THREADS = 4 };
 
@@ -252,6 +253,77 @@ Test(png_planes, encodes_only_what_the_format_has)
     expect_not_encoded(&(png_planes){1, 0, 1, 8, planes, alpha}, 2, "an image of 1x0");
     expect_not_encoded(&(png_planes){1, 1, 3, 4, planes, NULL}, 4, "IHDR");
     expect_not_encoded(&(png_planes){1, 1, 1, 4, planes, alpha}, 4, "IHDR");
+}
+
+/* The bytes of all IDAT chunks, one after the other. */
+static uint8_t *stream_of(const file_bytes *png, size_t *size)
+{
+    uint8_t *stream = malloc(png->size);
+    size_t length;
+
+    *size = 0;
+    for (size_t at = 8; at + 12 <= png->size; at += 12 + length) {
+        length = png_get_uint_32(png->data + at);
+        if (memcmp(png->data + at + 4, "IDAT", 4) != 0)
+            continue;
+        memcpy(stream + *size, png->data + at + 8, length);
+        *size += length;
+    }
+    return stream;
+}
+
+/* Rows are compressed in bands of about 2^20 bytes: together they must be one zlib stream, whose checksum libpng does
+ * not insist on. */
+static void expect_bands(int64_t height, int64_t width, int channels, int depth, bool has_alpha)
+{
+    const int64_t pixels = height * width;
+    const int samples = channels + has_alpha;
+    png_planes image = {height,
+                        width,
+                        channels,
+                        depth,
+                        malloc((size_t)(pixels * channels) * sizeof(float)),
+                        has_alpha ? malloc((size_t)pixels * sizeof(uint16_t)) : NULL};
+    uLongf bytes = (uLongf)(height * (1 + (width * samples * depth + 7) / 8)), expected = bytes;
+    uint8_t *rows = malloc(bytes);
+    size_t size;
+
+    srand(1);
+    for (int64_t i = 0; i < pixels * channels; i++)
+        image.planes[i] = (float)((i / 7 + rand() % 5) % (1 << depth));
+    for (int64_t i = 0; has_alpha && i < pixels; i++)
+        image.alpha[i] = (uint16_t)(rand() % (1 << depth));
+    file_bytes png = encode(&image);
+    uint8_t *stream = stream_of(&png, &size);
+    cr_assert(eq(int, uncompress(rows, &bytes, stream, (uLong)size), Z_OK), "%dx%d", (int)height, (int)width);
+    cr_assert(bytes == expected);
+    png_planes back = decode(png.data, png.size);
+    cr_assert(back.height == height && back.width == width && back.channels == channels && back.depth == depth);
+    cr_assert(memcmp(back.planes, image.planes, (size_t)(pixels * channels) * sizeof(float)) == 0);
+    cr_assert(image.alpha == NULL || memcmp(back.alpha, image.alpha, (size_t)pixels * sizeof(uint16_t)) == 0);
+    free(rows);
+    free(stream);
+    file_bytes_free(&png);
+    png_planes_free(&image);
+    png_planes_free(&back);
+}
+
+Test(png_planes, bands_are_one_stream)
+{
+    enum { BAND = 1 << 20 };
+
+    expect_bands(1, 1, 1, 8, false);
+    for (int more = -1; more <= 1; more++) { /* rows of 1024 bytes with the filter's, of which 1025 are a band */
+        expect_bands(1025 + more, 1023, 1, 8, false);
+        expect_bands(2 * 1025 + more, 1023, 1, 8, false);
+    }
+    expect_bands(3, BAND + 5, 1, 8, false);
+    expect_bands(1200, 700, 3, 8, false);
+    expect_bands(900, 333, 3, 16, true);
+    expect_bands(800, 701, 1, 16, false);
+    expect_bands(900, 700, 1, 8, true);
+    expect_bands(5001, 1003, 1, 1, false);
+    expect_bands(1501, 1003, 1, 4, false);
 }
 
 /* --------------------------------------------------------------------------------------- broken files ---- */
