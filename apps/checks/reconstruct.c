@@ -5,13 +5,14 @@
 #include "support/fail.h"
 #include "support/memory.h"
 #include "support/random.h"
+#include "support/threads.h"
 
 #include <float.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { RUN = 64, SAMPLES = 4096 };
+enum { RUN = 64, SAMPLES = 4096, BLOCK = 256 };
 
 /* Multiply-adds that the sums may cost: some 5 s of one core. */
 static const double MOST_SUMS = 0x1p34;
@@ -98,11 +99,34 @@ static void expect_every_element(reconstruct_oracle *o, const host_array *const 
     fl_device_close(device);
 }
 
+/* What the sums of a result's rows are made of. */
+typedef struct row_terms {
+    reconstruct_oracle *oracle;
+    int64_t n;             /* of the result in the batch */
+    const double *vt_sums; /* of each run of vt's rows: keep x runs */
+} row_terms;
+
+static void expect_row(void *user, int64_t i)
+{
+    const row_terms *terms = user;
+    const reconstruct_oracle *o = terms->oracle;
+    const int64_t row = terms->n * o->rows + i;
+    const double *u = (const double *)o->u.data + row * o->k, *s = o->s.data;
+    double *sums = o->sums + row * o->runs, norm = 0;
+
+    for (int64_t p = 0; p < o->keep; p++) {
+        const double us = s ? u[p] * s[terms->n * o->k + p] : u[p];
+        norm += us * us;
+        for (int64_t run = 0; run < o->runs; run++)
+            sums[run] += us * terms->vt_sums[p * o->runs + run];
+    }
+    o->u_norms[row] = sqrt(norm);
+}
+
 /* The sums and the norms of one result of the batch. By Cauchy and Schwarz a norm of u times one of vt is at least the
  * element's sum over absolute values. */
 static void expect_sums(reconstruct_oracle *o, int64_t n)
 {
-    const double *u = (const double *)o->u.data + n * o->rows * o->k, *s = o->s.data;
     const double *vt = (const double *)o->vt.data + n * o->k * o->columns;
     double *vt_sums = memory_zeroed((size_t)(o->keep * o->runs), sizeof(double)); /* of each run of vt's rows */
     double *squares = memory_zeroed((size_t)o->columns, sizeof(double));
@@ -117,16 +141,7 @@ static void expect_sums(reconstruct_oracle *o, int64_t n)
         double *norm = &o->vt_norms[n * o->runs + j / o->run];
         *norm = fmax(*norm, sqrt(squares[j]));
     }
-    for (int64_t i = 0; i < o->rows; i++) {
-        double *sums = o->sums + (n * o->rows + i) * o->runs, norm = 0;
-        for (int64_t p = 0; p < o->keep; p++) {
-            const double us = s ? u[i * o->k + p] * s[n * o->k + p] : u[i * o->k + p];
-            norm += us * us;
-            for (int64_t run = 0; run < o->runs; run++)
-                sums[run] += us * vt_sums[p * o->runs + run];
-        }
-        o->u_norms[n * o->rows + i] = sqrt(norm);
-    }
+    threads_share(reference_threads(), o->rows, expect_row, &(row_terms){o, n, vt_sums});
     free(squares);
     free(vt_sums);
 }
@@ -150,15 +165,16 @@ void reconstruct_compare_element(const host_array *u, const host_array *s, const
                 error_of(keep, s != NULL, y->dtype, (double)magnitude, (double)vt_sum));
 }
 
-static void compare_element(reconstruct_oracle *o, const host_array *result, int64_t at, compare_result *found)
+static void compare_element(const reconstruct_oracle *o, const host_array *result, int64_t at, compare_result *found)
 {
-    o->work += o->keep;
     reconstruct_compare_element(&o->u, o->s.data ? &o->s : NULL, &o->vt, o->keep, result, at, found);
 }
 
-/* Returns whether the run's sum is as expected. Where it is not and its bound is finite, an element is wrong. The
- * second term of the bound is the error of the expected sum. */
-static bool run_is_right(const reconstruct_oracle *o, const host_array *result, int64_t row, int64_t run, bool *finite)
+/* Whether a run's sum is as expected. Where it is not and its bound is finite, an element is wrong. */
+typedef enum run_state { RIGHT, WRONG, NOT_FINITE } run_state;
+
+/* The second term of the bound is the error of the expected sum. */
+static run_state state_of_run(const reconstruct_oracle *o, const host_array *result, int64_t row, int64_t run)
 {
     const int64_t first = run * o->run, count = int64_smaller(o->run, o->columns - first), n = row / o->rows;
     const double magnitude = (double)count * o->u_norms[row] * o->vt_norms[n * o->runs + run];
@@ -168,23 +184,60 @@ static bool run_is_right(const reconstruct_oracle *o, const host_array *result, 
 
     for (int64_t j = first; j < first + count; j++)
         sum += o->signs[j] * host_array_get(result, row * o->columns + j);
-    *finite = isfinite(magnitude);
-    return *finite && fabs(sum - o->sums[row * o->runs + run]) <= units * magnitude;
+    if (!isfinite(magnitude))
+        return NOT_FINITE;
+    return fabs(sum - o->sums[row * o->runs + run]) <= units * magnitude ? RIGHT : WRONG;
+}
+
+typedef struct sum_states {
+    const reconstruct_oracle *oracle;
+    const host_array *result;
+    uint8_t *state;  /* batch x rows x runs, run_state */
+    int64_t samples; /* elements */
+} sum_states;
+
+static void find_states_of_row(void *user, int64_t row)
+{
+    const sum_states *states = user;
+    const int64_t runs = states->oracle->runs;
+
+    for (int64_t run = 0; run < runs; run++)
+        states->state[row * runs + run] = (uint8_t)state_of_run(states->oracle, states->result, row, run);
+}
+
+/* Some sampled elements, from the first column to the last, so that the terms of neighbours are still in the cache. */
+static compare_result compare_samples(const void *user, int64_t block)
+{
+    const sum_states *states = user;
+    const reconstruct_oracle *o = states->oracle;
+    random_state random = random_start(o->seed + 1 + (uint64_t)block);
+    const int64_t count = int64_smaller(BLOCK, states->samples - block * BLOCK);
+    compare_result found = compare_start();
+
+    for (int64_t i = 0; i < count; i++) {
+        const int64_t first = i * o->columns / count, end = (i + 1) * o->columns / count;
+        const int64_t column = first + random_below(&random, int64_larger(1, end - first));
+        compare_element(o, states->result, random_below(&random, o->batch * o->rows) * o->columns + column, &found);
+    }
+    return found;
 }
 
 static compare_result compare_sums(reconstruct_oracle *o, const host_array *result)
 {
     const int64_t rows = o->batch * o->rows, size = rows * o->columns;
-    compare_result found = compare_start();
+    compare_result found = compare_start(), samples;
     random_state random = random_start(o->seed + 1);
-    bool finite;
+    sum_states states = {o, result, memory_zeroed((size_t)(rows * o->runs), sizeof *states.state),
+                         int64_smaller(SAMPLES, o->alone)};
 
+    threads_share(reference_threads(), rows, find_states_of_row, &states);
     for (int64_t row = 0; row < rows; row++)
         for (int64_t run = 0; run < o->runs; run++) {
+            const run_state state = states.state[row * o->runs + run];
             const int64_t first = run * o->run, end = int64_smaller(first + o->run, o->columns);
-            if (run_is_right(o, result, row, run, &finite))
+            if (state == RIGHT)
                 continue;
-            if (found.compared < o->alone || (finite && found.failed == 0))
+            if (found.compared < o->alone || (state == WRONG && found.failed == 0))
                 for (int64_t j = first; j < end; j++)
                     compare_element(o, result, row * o->columns + j, &found);
             else
@@ -192,8 +245,10 @@ static compare_result compare_sums(reconstruct_oracle *o, const host_array *resu
         }
     compare_element(o, result, 0, &found);
     compare_element(o, result, size - 1, &found);
-    for (int64_t i = 0; i < int64_smaller(SAMPLES, o->alone); i++)
-        compare_element(o, result, random_below(&random, size), &found);
+    samples = reference_blocks((states.samples + BLOCK - 1) / BLOCK, compare_samples, &states);
+    compare_merge(&found, &samples, 0);
+    o->work += found.compared * o->keep;
+    free(states.state);
     found.compared = size;
     return found;
 }
