@@ -100,7 +100,7 @@ static double *edges_of(double lo, double width, int64_t bins)
 /* Returns the number of parts: one for each thread, and fewer where the bins are many for so few elements. */
 static int64_t parts_of(int64_t elements, int64_t bins)
 {
-    const int64_t threads = int64_smaller(reference_threads(), processors_count());
+    const int64_t threads = int64_smaller(group_threads(), processors_count());
 
     return int64_larger(1, int64_smaller(threads, elements / (LEAST_FILL * bins)));
 }
@@ -113,7 +113,7 @@ double *histogram_count(const host_array *array, double lo, double hi, int64_t b
     double *const counts = memory_zeroed((size_t)(parts * (bins + LINE)), sizeof *counts);
     counting c = {array, lo, hi, width, bins, clip, edges, parts, counts};
 
-    threads_share(reference_threads(), parts, count_part, &c);
+    threads_share(group_threads(), parts, count_part, &c);
     for (int64_t part = 1; part < parts; part++)
         for (int64_t b = 0; b < bins; b++)
             counts[b] += counts_of(&c, part)[b];
