@@ -276,7 +276,7 @@ static void expect_samples(convolve_oracle *o, const host_array *inputs, fl_mode
     choose_places(o, seed);
     o->expected = reference_array(o->dtype, 1, &o->count);
     o->bound = reference_array(FL_F64, 1, &o->count);
-    threads_share(reference_threads(), (o->count + DEFINED - 1) / DEFINED, define_some, &by);
+    threads_share(group_threads(), (o->count + DEFINED - 1) / DEFINED, define_some, &by);
     o->work += by.work;
     host_array_free(&weights);
 }

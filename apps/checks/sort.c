@@ -106,7 +106,7 @@ static void survey_piece(void *surveyed, int64_t i)
 
 static void survey_all(survey *s)
 {
-    threads_share(reference_threads(), (host_array_size(s->array) + PIECE - 1) / PIECE, survey_piece, s);
+    threads_share(group_threads(), (host_array_size(s->array) + PIECE - 1) / PIECE, survey_piece, s);
 }
 
 uint64_t sort_checksum(const host_array *array)

@@ -8,7 +8,9 @@
 #include "numbers.h"
 #include "position.h"
 
+#include "ranks/group.h"
 #include "support/memory.h"
+#include "support/threads.h"
 #include "view/units.h"
 
 #include <math.h>
@@ -30,27 +32,103 @@ static void add(exact_sum *s, double x)
     s->sum = sum;
 }
 
-array_summary summary_of(const host_array *array)
+/* Statistics of one block of an array. */
+typedef struct block_summary {
+    int64_t finite, nans, zeros; /* elements */
+    double least, most;          /* finite elements; infinite where there is none */
+    exact_sum sum;
+} block_summary;
+
+/* Blocks do not depend on the number of threads, and with them neither does the sum. */
+enum { BLOCK = 1 << 16 };
+
+typedef struct block_list {
+    const host_array *array;
+    block_summary *summaries;
+} block_list;
+
+static inline void add_element(block_summary *s, double x)
+{
+    s->zeros += x == 0;
+    s->nans += isnan(x) != 0;
+    if (!isfinite(x))
+        return;
+    s->least = x < s->least ? x : s->least;
+    s->most = x > s->most ? x : s->most;
+    add(&s->sum, x);
+    s->finite++;
+}
+
+#define ADD_ELEMENTS(type) \
+    do { \
+        const type *values = array->data; \
+        for (int64_t i = first; i < end; i++) \
+            add_element(&s, (double)values[i]); \
+    } while (0)
+
+static void summarise_block(void *blocks, int64_t block)
+{
+    const block_list *const list = blocks;
+    const host_array *const array = list->array;
+    const int64_t size = host_array_size(array), first = block * BLOCK;
+    const int64_t end = size - first < BLOCK ? size : first + BLOCK;
+    block_summary s = {.least = (double)INFINITY, .most = -(double)INFINITY};
+
+    switch (array->dtype) {
+    case FL_U8: ADD_ELEMENTS(uint8_t); break;
+    case FL_I32: ADD_ELEMENTS(int32_t); break;
+    case FL_I64: ADD_ELEMENTS(int64_t); break;
+    case FL_F32: ADD_ELEMENTS(float); break;
+    case FL_F64: ADD_ELEMENTS(double); break;
+    }
+    list->summaries[block] = s;
+}
+
+/* The first element of that value, which the block has. */
+static int64_t first_in_block(const host_array *array, int64_t block, double value)
+{
+    int64_t i = block * BLOCK;
+
+    while (host_array_get(array, i) != value)
+        i++;
+    return i;
+}
+
+static array_summary summary_of_blocks(const host_array *array, const block_summary *blocks, int64_t count)
 {
     array_summary s = {.least = -1, .most = -1};
     exact_sum sum = {0, 0};
+    int64_t least = 0, most = 0;
 
-    for (int64_t i = 0, n = host_array_size(array); i < n; i++) {
-        const double x = host_array_get(array, i);
-        s.zeros += x == 0;
-        s.nans += isnan(x) != 0;
-        s.infinities += isinf(x) != 0;
-        if (!isfinite(x))
+    for (int64_t b = 0; b < count; b++) {
+        s.finite += blocks[b].finite;
+        s.nans += blocks[b].nans;
+        s.zeros += blocks[b].zeros;
+        least = blocks[b].least < blocks[least].least ? b : least;
+        most = blocks[b].most > blocks[most].most ? b : most;
+        if (isinf(sum.sum)) /* beyond all numbers it stays */
             continue;
-        if (s.least < 0 || x < host_array_get(array, s.least))
-            s.least = i;
-        if (s.most < 0 || x > host_array_get(array, s.most))
-            s.most = i;
-        add(&sum, x);
-        s.finite++;
+        add(&sum, blocks[b].sum.sum);
+        sum.lost += blocks[b].sum.lost;
+    }
+    s.infinities = host_array_size(array) - s.finite - s.nans;
+    if (s.finite > 0) {
+        s.least = first_in_block(array, least, blocks[least].least);
+        s.most = first_in_block(array, most, blocks[most].most);
     }
     s.sum = s.finite > 0 ? sum.sum + (isfinite(sum.lost) ? sum.lost : 0) : NAN;
     s.mean = s.sum / (double)s.finite;
+    return s;
+}
+
+array_summary summary_of(const host_array *array)
+{
+    const int64_t count = (host_array_size(array) + BLOCK - 1) / BLOCK;
+    block_list list = {array, memory_zeroed((size_t)count, sizeof *list.summaries)};
+
+    threads_share(group_threads(), count, summarise_block, &list);
+    const array_summary s = summary_of_blocks(array, list.summaries, count);
+    free(list.summaries);
     return s;
 }
 

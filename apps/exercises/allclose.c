@@ -8,6 +8,7 @@
 #include "support/fail.h"
 #include "support/memory.h"
 #include "support/print.h"
+#include "support/threads.h"
 #include "view/json.h"
 
 #include <inttypes.h>
@@ -66,24 +67,6 @@ static void plan(exercise *e)
                    fl_dtype_name(e->inputs[0].dtype), fl_dtype_name(e->inputs[1].dtype), own->relative, own->absolute);
 }
 
-static fl_status find(const exercise *e, fl_device *device, fl_array *const *in, const fl_run *run, int64_t *answers)
-{
-    const allclose_options *own = e->own;
-    fl_closeness found;
-    const fl_status status =
-        group_is_distributed()
-            ? fl_group_allclose(group_of_all(), device, in[0], in[1], own->relative, own->absolute, own->equal_nan,
-                                &found, run, group_cost())
-            : fl_allclose(device, in[0], in[1], own->relative, own->absolute, own->equal_nan, &found, run);
-
-    if (status != FL_OK)
-        return status;
-    answers[DIFFERING] = found.differing;
-    answers[WORST_INDEX] = found.worst_index;
-    memcpy(&answers[WORST_EXCESS], &found.worst_excess, sizeof answers[WORST_EXCESS]);
-    return FL_OK;
-}
-
 /* The expected answers, and those of the call under way until they are copied to the output. */
 typedef struct allclose_answers {
     int64_t expected[ANSWERS], found[ANSWERS];
@@ -101,28 +84,116 @@ static void find_worst(const exercise *e, int64_t index, double values[2])
         values[i] = index >= first && index - first < count ? host_array_get(&e->inputs[i], index - first) : 0;
 }
 
+static void put_answers(const fl_closeness *found, int64_t *answers)
+{
+    answers[DIFFERING] = found->differing;
+    answers[WORST_INDEX] = found->worst_index;
+    memcpy(&answers[WORST_EXCESS], &found->worst_excess, sizeof answers[WORST_EXCESS]);
+}
+
 /* The verdict comes back to the host; from there it goes into the output, as a result to check. */
 static fl_status call(const exercise *e, fl_device *device, fl_array *const *in, fl_array *const *out,
                       const fl_run *run)
 {
+    const allclose_options *own = e->own;
     allclose_answers *answers = e->expected;
-    fl_status status = find(e, device, in, run, answers->found);
+    fl_closeness found;
+    const fl_status status =
+        group_is_distributed()
+            ? fl_group_allclose(group_of_all(), device, in[0], in[1], own->relative, own->absolute, own->equal_nan,
+                                &found, run, group_cost())
+            : fl_allclose(device, in[0], in[1], own->relative, own->absolute, own->equal_nan, &found, run);
 
-    return status == FL_OK ? fl_array_write(out[0], answers->found, run->stream) : status;
+    if (status != FL_OK)
+        return status;
+    put_answers(&found, answers->found);
+    return fl_array_write(out[0], answers->found, run->stream);
 }
+
+/* ---------------------------------------------------------------------------------------------- check ---- */
+
+enum { BLOCK = 1 << 16 }; /* elements: a block's arrays stay in the second cache */
+
+/* The arrays, which threads compare by the variant `reference` in blocks. */
+typedef struct block_list {
+    const exercise *exercise;
+    fl_device *device;
+    fl_closeness *found; /* in each */
+} block_list;
+
+static fl_array *upload_block(const block_list *list, int input, int64_t first, int64_t count)
+{
+    const host_array *in = &list->exercise->inputs[input];
+    const size_t start = (size_t)first * fl_dtype_size(in->dtype);
+    const host_array block = {in->dtype, 1, {count, 1, 1, 1}, (char *)in->data + start};
+
+    return reference_upload(list->device, &block, false);
+}
+
+static void compare_block(void *blocks, int64_t i)
+{
+    const block_list *const list = blocks;
+    const allclose_options *own = list->exercise->own;
+    const int64_t first = i * BLOCK;
+    const int64_t count = int64_smaller(BLOCK, host_array_size(&list->exercise->inputs[0]) - first);
+    fl_array *const a = upload_block(list, 0, first, count), *const b = upload_block(list, 1, first, count);
+    fl_stream *stream; /* of the block: calls in one stream wait for each other */
+
+    must(fl_stream_create(list->device, &stream));
+    must(fl_allclose(list->device, a, b, own->relative, own->absolute, own->equal_nan, &list->found[i],
+                     &(fl_run){.variant = "reference", .stream = stream}));
+    fl_stream_free(stream);
+    fl_array_free(a);
+    fl_array_free(b);
+}
+
+/* Adds what was found in the part that starts at element `first`, behind all parts added before: of equals the first
+ * is the worst. */
+static void add_part(fl_closeness *all, const fl_closeness *part, int64_t first)
+{
+    all->differing += part->differing;
+    if (part->worst_index >= 0 && (all->worst_index < 0 || part->worst_excess > all->worst_excess)) {
+        all->worst_index = first + part->worst_index;
+        all->worst_excess = part->worst_excess;
+    }
+}
+
+static fl_closeness find_here(const exercise *e)
+{
+    const int64_t count = (host_array_size(&e->inputs[0]) + BLOCK - 1) / BLOCK;
+    block_list list = {e, reference_device("allclose", "reference"), memory_zeroed((size_t)count, sizeof *list.found)};
+    fl_closeness all = {.worst_index = -1};
+
+    threads_share(group_threads(), count, compare_block, &list);
+    for (int64_t i = 0; i < count; i++)
+        add_part(&all, &list.found[i], i * BLOCK);
+    free(list.found);
+    fl_device_close(list.device);
+    return all;
+}
+
+/* What one rank found in its share of the arrays. */
+typedef struct share {
+    int64_t elements;
+    fl_closeness found;
+} share;
 
 static void expect(exercise *e)
 {
-    fl_device *device = reference_device("allclose", "reference");
+    const int ranks = group_info()->size;
+    const share here = {host_array_size(&e->inputs[0]), find_here(e)};
+    share *const shares = memory_zeroed((size_t)ranks, sizeof *shares);
     allclose_answers *answers = memory_zeroed(1, sizeof *answers);
-    fl_array *in[2];
+    fl_closeness all = {.worst_index = -1};
+    int64_t first = 0;
 
-    for (int i = 0; i < 2; i++)
-        in[i] = reference_upload(device, &e->inputs[i], false);
-    must(find(e, device, in, &(fl_run){.variant = "reference"}, answers->expected));
-    fl_array_free(in[0]);
-    fl_array_free(in[1]);
-    fl_device_close(device);
+    group_gather(&here, shares, sizeof here);
+    for (int r = 0; r < ranks; r++) {
+        add_part(&all, &shares[r].found, first);
+        first += shares[r].elements;
+    }
+    free(shares);
+    put_answers(&all, answers->expected);
     e->expected = answers;
 }
 

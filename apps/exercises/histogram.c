@@ -4,10 +4,10 @@
  */
 #include "run/registry.h"
 
+#include "checks/histogram.h"
 #include "display/summary.h"
 #include "files/files.h"
 #include "support/fail.h"
-#include "support/memory.h"
 #include "support/print.h"
 #include "view/json.h"
 #include "view/row.h"
@@ -139,38 +139,11 @@ static fl_status call(const exercise *e, fl_device *device, fl_array *const *in,
 
 /* ---------------------------------------------------------------------------------------------- check ---- */
 
-/* The last of the edges that is not above x, by bisection. */
-static int64_t last_edge(const double *edges, int64_t bins, double x)
-{
-    int64_t low = 0;
-
-    for (int64_t left = bins; left > 1; left -= left / 2)
-        if (edges[low + left / 2] <= x)
-            low += left / 2;
-    return low;
-}
-
-/* Counts as the definition says: all edges first, then a search for each element. */
 static void expect(exercise *e)
 {
     const histogram_options *own = e->own;
-    const host_array *in = &e->inputs[0];
-    const double width = (own->hi - own->lo) / (double)own->bins;
-    double *counts = memory_zeroed((size_t)own->bins, sizeof *counts); /* exact up to 2^53 */
-    double *edges = memory_zeroed((size_t)own->bins, sizeof *edges);
+    double *counts = histogram_count(&e->inputs[0], own->lo, own->hi, own->bins, own->outside == CLIP);
 
-    for (int64_t b = 0; b < own->bins; b++)
-        edges[b] = (double)b * width;
-    for (int64_t b = 0; b < own->bins; b++)
-        edges[b] += own->lo;
-    for (int64_t i = 0, n = host_array_size(in); i < n; i++) {
-        const double x = host_array_get(in, i);
-        if (x >= own->lo && x <= own->hi)
-            counts[last_edge(edges, own->bins, x)]++;
-        else if (own->outside == CLIP && !isnan(x))
-            counts[x < own->lo ? 0 : own->bins - 1]++;
-    }
-    free(edges);
     group_add(counts, own->bins);
     e->expected = counts;
 }
@@ -182,7 +155,7 @@ static compare_result check(const exercise *e, const measurement *m, char *metho
     const double *expected = e->expected;
     compare_result found = compare_start();
 
-    snprintf(method, size, "a loop on the host: each element's bin by bisection of the edges");
+    snprintf(method, size, "a loop on the host: each element's bin by comparison with its edges");
     for (int64_t b = 0; b < bins; b++)
         if (group_prints() || (double)counts[b] != expected[b]) /* all ranks have the same: one reports them */
             compare_add(&found, b, (double)counts[b], expected[b], 0);

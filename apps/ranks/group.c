@@ -7,6 +7,7 @@
 #include "support/statistics.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -39,6 +40,11 @@ bool group_is_distributed(void)
 bool group_prints(void)
 {
     return !group_is_distributed() || group_info()->rank == 0;
+}
+
+int group_threads(void)
+{
+    return group_is_distributed() ? 1 : INT_MAX;
 }
 
 /* ---------------------------------------------------------------------------------------------- failures ---- */

@@ -22,6 +22,9 @@ const fl_group_info *group_info(void);
 /* Returns whether several processes run. */
 bool group_is_distributed(void);
 bool group_prints(void); /* this process prints results and writes files */
+/* Returns how many threads of the host share the command's own work at most (threads_share): one of several processes
+ * works on its own thread alone. */
+int group_threads(void);
 
 /* Replaces the first dimension by this rank's share of it; returns the elements of lower ranks. */
 int64_t group_part(int ndim, int64_t *shape);

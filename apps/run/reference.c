@@ -10,7 +10,6 @@
 #include "support/threads.h"
 
 #include <float.h>
-#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -98,11 +97,6 @@ host_array reference_fetch(fl_array *result)
     return values;
 }
 
-int reference_threads(void)
-{
-    return group_is_distributed() ? 1 : INT_MAX;
-}
-
 typedef struct block_list {
     compare_result (*block)(const void *user, int64_t i);
     const void *user;
@@ -124,7 +118,7 @@ compare_result reference_blocks(int64_t count, compare_result (*block)(const voi
     block_list list = {block, user, memory_zeroed((size_t)count, sizeof *list.found)};
     compare_result all = compare_start();
 
-    threads_share(reference_threads(), count, compare_unwatched, &list);
+    threads_share(group_threads(), count, compare_unwatched, &list);
     for (int64_t i = 0; i < count; i++) {
         const compare_result found = list.found[i].failed > 0 ? block(user, i) : list.found[i];
         compare_merge(&all, &found, 0);

@@ -24,9 +24,6 @@ host_array reference_convert(const host_array *array, fl_dtype dtype);
  * index in the whole result. Blocks in which something is wrong are compared twice. */
 compare_result reference_blocks(int64_t count, compare_result (*block)(const void *user, int64_t i), const void *user);
 
-/* How many threads a check takes at most: one of several ranks takes its own alone. */
-int reference_threads(void);
-
 int64_t int64_larger(int64_t a, int64_t b);
 int64_t int64_smaller(int64_t a, int64_t b);
 

@@ -26,6 +26,17 @@ npy("line.npy", [1, 2, 3, 4, 5, 6], (6,))
 npy("low.npy", [100], (1,))
 npy("high.npy", [110], (1,))
 npy("none.npy", [], (0,))
+# The check compares blocks of 2^16 elements: differences around their ends, and equal ones of which the first is the worst.
+block, zeros = 1 << 16, [0.0] * (3 * (1 << 16) + 5)
+def changed(name, changes):
+    values = list(zeros)
+    for index, value in changes.items():
+        values[index] = value
+    npy(name, values, (len(values),))
+npy("zeros.npy", zeros, (len(zeros),))
+changed("equal.npy", {block - 1: 3, block: 3, 2 * block + 1: 3})
+changed("later.npy", {0: 2, block: 3, 3 * block + 4: 5})
+changed("beyond.npy", {block + 1: 7, 2 * block: inf, 3 * block: nan})
 END
 
 # not_close TITLE WORDS ARGUMENT...: exit code 1, and words in the table's last line.
@@ -48,6 +59,13 @@ not_close "not to the first" "1 of 1" high.npy low.npy --rtol=0.095 --atol=0 "${
 run allclose a.npy b.npy --json "${quick[@]}"
 check "JSON" json "$work/out" '[(r["close"], r["differing"], r["worst"], r["check"]["ok"]) for r in d["results"]] ==
     [(False, 2, 4, True)]'
+for case in "equal.npy 3 65535" "later.npy 3 196612" "beyond.npy 3 131072"; do
+    read -r file differing worst <<<"$case"
+    run allclose "$file" zeros.npy --backend=serial,simd,omp --json "${quick[@]}"
+    check "$file" [ "$status" = 1 ]
+    check "$file: $differing, [$worst]" json "$work/out" "[(r['differing'], r['worst'], r['check']['ok'])
+        for r in d['results']] == [($differing, $worst, True)] * 3"
+done
 refused "two shapes" 2 "expected one shape" allclose a.npy line.npy
 refused "one file" 2 "1 argument is given; expected A B" allclose a.npy
 refused "a negative tolerance" 2 "--rtol" allclose a.npy b.npy --rtol=-1
