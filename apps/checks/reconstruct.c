@@ -141,7 +141,7 @@ static void expect_sums(reconstruct_oracle *o, int64_t n)
         double *norm = &o->vt_norms[n * o->runs + j / o->run];
         *norm = fmax(*norm, sqrt(squares[j]));
     }
-    threads_share(reference_threads(), o->rows, expect_row, &(row_terms){o, n, vt_sums});
+    threads_share(group_threads(), o->rows, expect_row, &(row_terms){o, n, vt_sums});
     free(squares);
     free(vt_sums);
 }
@@ -230,7 +230,7 @@ static compare_result compare_sums(reconstruct_oracle *o, const host_array *resu
     sum_states states = {o, result, memory_zeroed((size_t)(rows * o->runs), sizeof *states.state),
                          int64_smaller(SAMPLES, o->alone)};
 
-    threads_share(reference_threads(), rows, find_states_of_row, &states);
+    threads_share(group_threads(), rows, find_states_of_row, &states);
     for (int64_t row = 0; row < rows; row++)
         for (int64_t run = 0; run < o->runs; run++) {
             const run_state state = states.state[row * o->runs + run];

@@ -224,7 +224,7 @@ static compare_result check(const exercise *e, const measurement *m, char *metho
         return check_distributed(e, m);
     }
     c.before = memory_zeroed((size_t)pieces, sizeof *c.before);
-    threads_share(reference_threads(), pieces, count_piece, &c);
+    threads_share(group_threads(), pieces, count_piece, &c);
     for (int64_t p = 0; p < pieces; p++) {
         const int64_t count = c.before[p];
         c.before[p] = all;

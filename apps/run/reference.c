@@ -249,6 +249,7 @@ static bool is_in_blocks(const exercise *e, int64_t count)
 static host_array block_by_reference(const exercise *e, fl_device *device, int64_t first, int64_t count)
 {
     fl_array *inputs[MOST_INPUTS] = {0}, *out;
+    fl_stream *stream;
 
     for (int i = 0; i < e->input_count; i++) {
         const host_array *in = &e->inputs[i];
@@ -257,7 +258,9 @@ static host_array block_by_reference(const exercise *e, fl_device *device, int64
         inputs[i] = reference_upload(device, &block, false);
     }
     must(fl_array_create(device, e->outputs[0].dtype, 1, &count, &out));
-    must(e->kind->steps.call(e, device, inputs, &out, &(fl_run){.variant = "reference"}));
+    must(fl_stream_create(device, &stream));
+    must(e->kind->steps.call(e, device, inputs, &out, &(fl_run){.variant = "reference", .stream = stream}));
+    fl_stream_free(stream);
     for (int i = 0; i < e->input_count; i++)
         fl_array_free(inputs[i]);
     return reference_fetch(out);
