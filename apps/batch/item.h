@@ -9,7 +9,7 @@
 
 #include "files/file_bytes.h"
 #include "files/png_planes.h"
-#include "run/verdict.h"
+#include "display/verdict.h"
 #include "support/host_array.h"
 
 #include <flynn/flynn.h>

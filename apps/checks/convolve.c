@@ -134,16 +134,15 @@ static void scale_bounds(convolve_oracle *o)
                     2 * (double)o->terms * smallest_subnormal(o->dtype);
 }
 
-/* One place in each of `count` parts of the result, in order, so that the rows of the image that neighbours share are
- * still in the cache: any places took several times as long. The first places are moved to the corners, and every
- * fourth of an image's to an edge. */
+/* A place in each of `count` parts, in order, so that the rows of the image that neighbours share are still in the
+ * cache. The first places are moved to the corners, and every fourth of an image's to an edge. */
 static void choose_places(convolve_oracle *o, uint64_t seed)
 {
     const int64_t size = o->shape[0] * o->shape[1];
     const double samples = fmax(SAMPLED_WORK / (double)o->terms, fmin(FEWEST, (double)size / SHARE));
     random_state random = random_start(seed);
 
-    o->count = int64_smaller(size, int64_larger(1, (int64_t)fmin(samples, MOST)));
+    o->count = int64_smaller(size, (int64_t)fmax(1, fmin(samples, MOST)));
     if (o->count == size)
         return;
     o->places = memory_zeroed((size_t)o->count, sizeof *o->places);

@@ -6,7 +6,7 @@
  */
 #pragma once
 
-#include "run/verdict.h"
+#include "display/verdict.h"
 #include "options/options.h"
 #include "support/host_array.h"
 

@@ -4,7 +4,7 @@
  */
 #pragma once
 
-#include "run/verdict.h"
+#include "display/verdict.h"
 #include "support/host_array.h"
 
 /* y (rows x columns) against u diag(s) vt, by sums of neighbours and sampled elements (reconstruct.h). Finds a single

@@ -5,7 +5,7 @@
 #pragma once
 
 #include "options/options.h"
-#include "run/verdict.h"
+#include "display/verdict.h"
 #include "support/host_array.h"
 
 #include <flynn/flynn.h>

@@ -4,7 +4,7 @@
  */
 #pragma once
 
-#include "run/verdict.h"
+#include "display/verdict.h"
 
 /* The k-th element of `result` must be the k-th prime from `first` on; *count: how many primes there are before `end`,
  * which may be more than the elements. */

@@ -4,7 +4,7 @@
  */
 #pragma once
 
-#include "run/verdict.h"
+#include "display/verdict.h"
 
 /* A reduction of x, or of the products of x and y, along an axis or FL_ALL_AXES. */
 typedef struct reduce_work {

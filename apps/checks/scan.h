@@ -4,7 +4,7 @@
  */
 #pragma once
 
-#include "run/verdict.h"
+#include "display/verdict.h"
 
 /* `result` must be fl_scan of `in`; on several ranks this rank's part of fl_group_scan, which all ranks check together.
  * Integers and maxima: exactly. The i-th sum of floats: within the bound of one loop, of flynn.h or dist.h, if

@@ -4,7 +4,7 @@
  */
 #pragma once
 
-#include "run/verdict.h"
+#include "display/verdict.h"
 
 /* The sum of a 64-bit mix of each element's bits, whatever their order. */
 uint64_t sort_checksum(const host_array *array);

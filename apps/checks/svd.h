@@ -4,7 +4,7 @@
  */
 #pragma once
 
-#include "run/verdict.h"
+#include "display/verdict.h"
 #include "support/host_array.h"
 
 #include <flynn/flynn.h>

@@ -5,11 +5,11 @@
 #pragma once
 
 #include "backends.h"
-#include "ranks/group.h"
-#include "verdict.h"
 #include "watch.h"
 
+#include "display/verdict.h"
 #include "files/async_output.h"
+#include "ranks/group.h"
 #include "support/host_array.h"
 
 #include <flynn/flynn.h>

@@ -6,7 +6,7 @@
 
 #include "load.h"
 
-#include "run/verdict.h"
+#include "display/verdict.h"
 
 typedef struct pair_result {
     bool one_shape, exactly; /* exactly: integers without --rtol and --atol */

@@ -3,7 +3,7 @@
  * The smaller parts that commands share: comparing, the course's inputs, statistics, quantities as text, JSON, CSV.
  */
 #define _GNU_SOURCE 1
-#include "run/verdict.h"
+#include "display/verdict.h"
 #include "view/columns.h"
 #include "view/csv.h"
 #include "support/fail.h"

@@ -62,7 +62,7 @@ SHARES = [
     ("backends/cpu/*.h", 30), ("backends/hip/*_kernels.h", 30), ("backends/hip/*_operations.h", 30), ("backends/hip/sliding.h", 30), ("backends/shared/*.h", 20),
     ("backends/cpu/*.c", 90), ("backends/shared/*.c", 90), ("backends/hip/*_prelude.h", 200),
     ("backends/hip/*.hip.cpp", 110), ("backends/hip/gpu/*.h", 150), ("backends/simt/code/prelude.h", 200), ("backends/simt/*.h", 150), ("backends/simt/code/*.cpp", 150),
-    ("apps/checks/*.c", 25), ("apps/exercises/*.c", 80), ("apps/run/verdict.c", 25), ("core/src/ops/*.c", 45),
+    ("apps/checks/*.c", 25), ("apps/exercises/*.c", 80), ("apps/display/verdict.c", 25), ("core/src/ops/*.c", 45),
     ("core/dist/*.c", 90), ("core/src/text/lanes/*.c", 150), ("core/src/processes/link.c", 120), ("core/dist/links/*.c", 150),
 ]
 # What hip-cpu does not run: collective communication between GPUs, and the vendors' compilers at run time.
