@@ -14,9 +14,8 @@ typedef struct reduce_work {
     bool naive; /* the result comes from one accumulator */
 } reduce_work;
 
-/* Compares with a loop on the host. Integers, extremes and places: exactly. Sums of floats: with a compensated sum in
- * long double (Neumaier, "Rundungsfehleranalyse einiger Verfahren zur Summation endlicher Summen", ZAMM 54, 1974)
- * within the bound that flynn.h states. */
+/* Compares with a loop on the host, which threads share. Integers, extremes and places: exactly. Sums of floats: with a
+ * compensated sum within the bound that flynn.h states. */
 compare_result reduce_compare(const reduce_work *work, const host_array *result);
 
 /* As reduce_compare, over the elements of all ranks: x and y are this rank's. Rank 0 has the result, the others have an

@@ -154,7 +154,7 @@ static compare_result check(const exercise *e, const measurement *m, char *metho
     snprintf(method, size, "%s",
              work.reduction != FL_SUM || !fl_dtype_is_float(e->outputs[0].dtype)
                  ? "a loop on the host, exactly"
-                 : "a compensated sum on the host in long double, with the bound of flynn.h");
+                 : "a compensated sum on the host, with the bound of flynn.h");
     return group_is_distributed() ? reduce_compare_distributed(&work, &m->results[0])
                                   : reduce_compare(&work, &m->results[0]);
 }
