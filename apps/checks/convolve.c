@@ -87,9 +87,8 @@ static host_array by_reference(const convolve_oracle *o, fl_device *device, cons
                                bool absolute)
 {
     const bool line = o->ndim == 1;
-    const fl_run run = {.variant = "reference"};
+    const fl_run run = {.variant = "reference", .stream = reference_stream(device)};
     fl_array *in[2], *out;
-    host_array values;
 
     for (int i = 0; i < 2; i++)
         in[i] = reference_upload(device, &inputs[i], absolute);
@@ -100,10 +99,10 @@ static host_array by_reference(const convolve_oracle *o, fl_device *device, cons
         must(fl_convolve_window(device, in[0], in[1], o->origin, out, &run));
     else
         must((line ? fl_convolve1d : fl_convolve)(device, in[0], in[1], mode, out, &run));
-    values = reference_fetch(out);
+    fl_stream_free(run.stream);
     for (int i = 0; i < 2; i++)
         fl_array_free(in[i]);
-    return values;
+    return reference_fetch(out);
 }
 
 static fl_device *open_reference(const convolve_oracle *o)

@@ -287,7 +287,7 @@ static compare_result compare_block(const void *user, int64_t i)
         b.count = int64_smaller(int64_smaller(b.side - at % b.side, LANES), end - at);
         b.found = all + b.count;
         memset(all, 0, (size_t)((parts + 1) * b.count) * sizeof *all);
-        threads_share(reference_threads(), parts, reduce_part, &b);
+        threads_share(group_threads(), parts, reduce_part, &b);
         for (int64_t j = 0; j < parts * b.count; j++)
             add_partial(&all[j % b.count], &b.found[j], b.work->reduction);
         for (int64_t j = 0; j < b.count; j++)

@@ -83,6 +83,14 @@ fl_array *reference_upload(fl_device *device, const host_array *array, bool abso
     return there;
 }
 
+fl_stream *reference_stream(fl_device *device)
+{
+    fl_stream *stream;
+
+    must(fl_stream_create(device, &stream));
+    return stream;
+}
+
 host_array reference_fetch(fl_array *result)
 {
     const int ndim = fl_array_ndim(result);
@@ -248,8 +256,8 @@ static bool is_in_blocks(const exercise *e, int64_t count)
 /* `count` elements of the output from `first` on by the `reference` variant. */
 static host_array block_by_reference(const exercise *e, fl_device *device, int64_t first, int64_t count)
 {
+    const fl_run run = {.variant = "reference", .stream = reference_stream(device)};
     fl_array *inputs[MOST_INPUTS] = {0}, *out;
-    fl_stream *stream;
 
     for (int i = 0; i < e->input_count; i++) {
         const host_array *in = &e->inputs[i];
@@ -258,9 +266,8 @@ static host_array block_by_reference(const exercise *e, fl_device *device, int64
         inputs[i] = reference_upload(device, &block, false);
     }
     must(fl_array_create(device, e->outputs[0].dtype, 1, &count, &out));
-    must(fl_stream_create(device, &stream));
-    must(e->kind->steps.call(e, device, inputs, &out, &(fl_run){.variant = "reference", .stream = stream}));
-    fl_stream_free(stream);
+    must(e->kind->steps.call(e, device, inputs, &out, &run));
+    fl_stream_free(run.stream);
     for (int i = 0; i < e->input_count; i++)
         fl_array_free(inputs[i]);
     return reference_fetch(out);

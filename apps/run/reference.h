@@ -13,6 +13,10 @@ fl_device *reference_device(const char *operation, const char *variant);
 /* Copies an array to the device, or, with `absolute`, its absolute values: a sum over those bounds a sum's rounding. */
 fl_array *reference_upload(fl_device *device, const host_array *array, bool absolute);
 
+/* Returns a stream for one call: calls in the same stream wait for each other, also where threads make them. Free it
+ * with fl_stream_free. */
+fl_stream *reference_stream(fl_device *device);
+
 /* Copies a result to the host and frees it on the device. */
 host_array reference_fetch(fl_array *result);
 
