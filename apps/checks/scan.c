@@ -3,144 +3,245 @@
  * The expected sums are compensated: what a sum in f64 loses is exact in f64 (Knuth, "The Art of Computer Programming",
  * volume 2, section 4.2.2, theorem B), and is added up beside it, so that the sum is as good as one of twice the digits
  * (Ogita, Rump and Oishi, "Accurate sum and dot product", 2005, algorithm 4.4).
+ *
+ * Threads read the input twice, as a blocked scan does: first they compute the total of each block, from which follows
+ * the total of all elements before it; then they compare the results of each block.
  */
 #include "scan.h"
 
 #include "ranks/group.h"
+#include "run/reference.h"
 #include "support/memory.h"
+#include "support/threads.h"
 
 #include <float.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
-/* ------------------------------------------------------------------------------------------- sums of floats ---- */
+enum { CHUNK = 512, BLOCK = 128 * CHUNK }; /* elements: the arrays of a chunk stay in the first cache */
 
-typedef struct running_sum {
-    double sum, lost; /* not to be added while the sum is not finite */
-    double magnitude; /* the sum of |x| over the finite elements */
-    bool finite;      /* all elements were */
-} running_sum;
+/* The sum or the maximum of all elements up to a place. */
+typedef struct running {
+    double real;      /* of floats; a maximum is that of the elements that are not NaN */
+    double lost;      /* by the sum, not to be added while that is not finite; with a maximum NaN after a NaN, else 0 */
+    double magnitude; /* of the sum: the sum of |x| over the finite elements */
+    int64_t whole;    /* of integers; a sum wraps */
+} running;
 
-static inline void add(running_sum *r, double x)
+/* A comparison, of which threads take blocks. */
+typedef struct scan_work {
+    const host_array *result, *in;
+    bool sums, exclusive, sequential;
+    int64_t lower;   /* elements that lower ranks have */
+    running *blocks; /* the total of each block; in the second pass that of all elements before it */
+} scan_work;
+
+#define SUM(a, b) (int64_t)((uint64_t)(a) + (uint64_t)(b))
+#define MAXIMUM(a, b) ((b) > (a) ? (b) : (a))
+
+static inline void add(running *r, double x, double magnitude)
 {
-    const double sum = r->sum + x, of_x = sum - r->sum;
+    const double sum = r->real + x, of_x = sum - r->real;
 
-    r->lost += (r->sum - (sum - of_x)) + (x - of_x);
-    r->sum = sum;
-    r->finite = r->finite && isfinite(x);
-    r->magnitude += isfinite(x) ? fabs(x) : 0;
+    r->lost += (r->real - (sum - of_x)) + (x - of_x);
+    r->real = sum;
+    r->magnitude += magnitude;
 }
 
-/* The sum of the elements that lower ranks have. */
-static running_sum sum_of_lower_ranks(const host_array *in)
+/* Adds the total of the elements that follow. */
+static void append(const scan_work *w, running *r, const running *next)
 {
-    running_sum own = {.finite = true}, before = own, *all = memory_zeroed((size_t)group_info()->size, sizeof *all);
-
-    for (int64_t i = 0; i < in->shape[0] && group_is_distributed(); i++)
-        add(&own, host_array_get(in, i));
-    group_gather(&own, all, sizeof own);
-    for (int r = 0; r < group_info()->rank; r++) {
-        const double magnitude = before.magnitude + all[r].magnitude;
-        add(&before, all[r].sum);
-        before.lost += all[r].lost;
-        before.magnitude = magnitude;
-        before.finite = before.finite && all[r].finite;
-    }
-    free(all);
-    return before;
+    if (w->sums)
+        add(r, next->real, next->magnitude);
+    else
+        r->real = MAXIMUM(r->real, next->real);
+    r->lost += next->lost;
+    r->whole = w->sums ? SUM(r->whole, next->whole) : MAXIMUM(r->whole, next->whole);
 }
 
-/* Returns the bound of the error of the sum of i + 1 elements. */
-static double bound_of(int64_t i, const running_sum *r, double unit, bool sequential)
+/* The total of no elements. */
+static running start(const scan_work *w)
 {
-    const double terms = (double)i + 1, start = group_is_distributed() ? log2(terms) + 41 + group_info()->size : 0;
-    const double tree = 2 * sqrt(terms) + 160 + start;
+    const fl_dtype dtype = w->in->dtype;
 
-    return (sequential || terms < tree ? terms : tree) * unit * r->magnitude;
+    if (w->sums)
+        return (running){.real = 0};
+    return (running){.real = -HUGE_VAL, .whole = dtype == FL_U8 ? 0 : dtype == FL_I32 ? INT32_MIN : INT64_MIN};
 }
 
-/* Where the sum of the absolute values exceeds the dtype, the order decides whether a sum does on its way: any result
- * is right. */
-static compare_result compare_sums(const host_array *result, const host_array *in, bool exclusive, bool sequential)
-{
-    const bool narrow = in->dtype == FL_F32;
-    const double unit = narrow ? 0x1p-24 : 0x1p-53, largest = narrow ? (double)FLT_MAX : DBL_MAX;
-    const int64_t first = group_before(result->shape[0]);
-    running_sum r = sum_of_lower_ranks(in);
-    compare_result found = compare_start();
-
-    for (int64_t i = 0; i < result->shape[0]; i++) {
-        const double got = host_array_get(result, i);
-        if (!exclusive || i > 0)
-            add(&r, host_array_get(in, i - exclusive));
-        if (r.magnitude > largest)
-            compare_add_equal(&found, i, got, 1);
-        else
-            compare_add(&found, i, got, r.finite ? r.sum + r.lost : r.sum, bound_of(first + i, &r, unit, sequential));
-    }
-    return found;
-}
-
-/* ------------------------------------------------------------------------------------- exact, element by element ----
- */
-
-/* Starts from what the elements of lower ranks give. Integers as unsigned ones, which wrap. */
-#define COMPARE(from, to, lowest, put) \
+#define LOAD(from, into) \
     do { \
-        const from *x = in->data; \
-        const to *got = result->data; \
-        to running = lowest, own = lowest, *all = memory_zeroed((size_t)group_info()->size, sizeof *all); \
-        for (int64_t i = 0; i < in->shape[0] && group_is_distributed(); i++) \
-            own = put(own, (to)x[i]); \
-        group_gather(&own, all, sizeof own); \
-        for (int r = 0; r < group_info()->rank; r++) \
-            running = put(running, all[r]); \
-        free(all); \
-        for (int64_t i = 0; i < result->shape[0]; i++) { \
-            const to before = running; \
-            running = put(running, (to)x[i]); \
-            const to expected = exclusive ? before : running; \
-            const bool same = got[i] == expected || (got[i] != got[i] && expected != expected); \
-            compare_add_exact(&found, i, same, host_array_get(result, i), shown(expected)); \
-        } \
+        for (int64_t i = 0; i < count; i++) \
+            ((into *)to)[i] = ((const from *)array->data)[first + i]; \
     } while (0)
-#define SUM(a, b) ((a) + (b))
-#define MAXIMUM(a, b) ((a) != (a) || (b) <= (a) ? (a) : (b))
 
-#define shown(value) (double)(int64_t)(value)
-static compare_result compare_whole_sums(const host_array *result, const host_array *in, bool exclusive)
+/* Copies a part of an array: floats as f64, integers as i64. */
+static void load(const host_array *array, int64_t first, int64_t count, void *to)
 {
+    switch (array->dtype) {
+    case FL_U8: LOAD(uint8_t, int64_t); break;
+    case FL_I32: LOAD(int32_t, int64_t); break;
+    case FL_I64: LOAD(int64_t, int64_t); break;
+    case FL_F32: LOAD(float, double); break;
+    case FL_F64: LOAD(double, double); break;
+    }
+}
+
+/* Sets the bound of the error of each sum from `first` on. */
+static void set_bounds(const scan_work *w, int64_t first, int64_t count, const double *magnitude, double *bound)
+{
+    const double unit = unit_roundoff(w->in->dtype), ranks = group_info()->size;
+    const bool distributed = group_is_distributed();
+
+    for (int64_t i = 0; i < count; i++) {
+        const double terms = (double)(w->lower + first + i) + 1;
+        const double tree = 2 * sqrt(terms) + 160 + (distributed ? log2(terms) + 41 + ranks : 0);
+        bound[i] = (w->sequential || terms < tree ? terms : tree) * unit * magnitude[i];
+    }
+}
+
+/* The functions pass_... append `count` elements from `first` on to *r and, with `found`, compare their results. Place
+ * i + 1 of their arrays is for the elements up to the i-th of them: an exclusive result belongs to the place before.
+ *
+ * Where the sum of the absolute values exceeds the dtype, the order decides whether a sum does on its way: from there
+ * on any result is right. */
+static void pass_sums(const scan_work *w, running *r, int64_t first, int64_t count, compare_result *found)
+{
+    const double largest = w->in->dtype == FL_F32 ? (double)FLT_MAX : DBL_MAX;
+    double x[CHUNK], absolute[CHUNK], sum[CHUNK + 1], lost[CHUNK + 1], magnitude[CHUNK + 1], bound[CHUNK];
+    running end = *r;
+    int64_t bounded = count;
+
+    load(w->in, first, count, x);
+    for (int64_t i = 0; i < count; i++)
+        absolute[i] = fabs(x[i]) <= DBL_MAX ? fabs(x[i]) : 0;
+    sum[0] = end.real;
+    lost[0] = end.lost;
+    magnitude[0] = end.magnitude;
+    for (int64_t i = 0; i < count; i++) {
+        add(&end, x[i], absolute[i]);
+        sum[i + 1] = end.real;
+        lost[i + 1] = end.lost;
+        magnitude[i + 1] = end.magnitude;
+    }
+    *r = end;
+    if (!found)
+        return;
+    for (int64_t i = 0; i <= count; i++) {
+        const double rest = lost[i]; /* is read in any case, so that a compiler makes vectors of the loop */
+        sum[i] += fabs(sum[i]) <= DBL_MAX ? rest : 0;
+    }
+    load(w->result, first, count, x);
+    set_bounds(w, first, count, magnitude + !w->exclusive, bound);
+    while (bounded > 0 && magnitude[bounded - w->exclusive] > largest)
+        bounded--;
+    compare_add_run(found, first, bounded, x, sum + !w->exclusive, bound);
+    if (bounded < count)
+        compare_add_equal(found, first + bounded, x[bounded], count - bounded);
+}
+
+static void pass_maxima(const scan_work *w, running *r, int64_t first, int64_t count, compare_result *found)
+{
+    static const double bound[CHUNK];
+    double x[CHUNK], totals[CHUNK + 1];
+    const double *const expected = totals + !w->exclusive;
+    running end = *r;
+
+    load(w->in, first, count, x);
+    totals[0] = end.real + end.lost;
+    for (int64_t i = 0; i < count; i++) {
+        end.real = MAXIMUM(end.real, x[i]);
+        end.lost = x[i] == x[i] ? end.lost : NAN;
+        totals[i + 1] = end.real + end.lost;
+    }
+    *r = end;
+    if (!found)
+        return;
+    load(w->result, first, count, x);
+    if (memcmp(x, expected, (size_t)count * sizeof *x) == 0)
+        compare_add_equal(found, first, x[0], count);
+    else
+        compare_add_run(found, first, count, x, expected, bound);
+}
+
+static void pass_integers(const scan_work *w, running *r, int64_t first, int64_t count, compare_result *found)
+{
+    int64_t x[CHUNK], totals[CHUNK + 1];
+    const int64_t *const expected = totals + !w->exclusive;
+
+    load(w->in, first, count, x);
+    totals[0] = r->whole;
+    for (int64_t i = 0; i < count; i++)
+        totals[i + 1] = w->sums ? SUM(totals[i], x[i]) : MAXIMUM(totals[i], x[i]);
+    r->whole = totals[count];
+    if (!found)
+        return;
+    load(w->result, first, count, x);
+    if (memcmp(x, expected, (size_t)count * sizeof *x) == 0)
+        compare_add_equal(found, first, (double)x[0], count);
+    else
+        for (int64_t i = 0; i < count; i++)
+            compare_add_exact(found, first + i, x[i] == expected[i], (double)x[i], (double)expected[i]);
+}
+
+static void pass_block(const scan_work *w, int64_t i, running *r, compare_result *found)
+{
+    const int64_t end = int64_smaller((i + 1) * BLOCK, w->in->shape[0]);
+    const bool floats = fl_dtype_is_float(w->in->dtype);
+
+    for (int64_t first = i * BLOCK; first < end; first += CHUNK)
+        (!floats   ? pass_integers
+         : w->sums ? pass_sums
+                   : pass_maxima)(w, r, first, int64_smaller(CHUNK, end - first), found);
+}
+
+static void add_block(void *work, int64_t i)
+{
+    const scan_work *w = work;
+
+    w->blocks[i] = start(w);
+    pass_block(w, i, &w->blocks[i], NULL);
+}
+
+static compare_result compare_block(const void *work, int64_t i)
+{
+    const scan_work *w = work;
+    running r = w->blocks[i];
     compare_result found = compare_start();
 
-    switch (in->dtype) {
-    case FL_U8: COMPARE(uint8_t, uint64_t, 0, SUM); break;
-    case FL_I32: COMPARE(int32_t, uint64_t, 0, SUM); break;
-    default: COMPARE(uint64_t, uint64_t, 0, SUM); break;
-    }
+    pass_block(w, i, &r, &found);
     return found;
 }
-#undef shown
 
-#define shown(value) (double)(value)
-static compare_result compare_maxima(const host_array *result, const host_array *in, bool exclusive)
+/* Replaces each of `count` totals by that of all before it, and *r by that of all; *r: what is before the first one. */
+static void totals_before(const scan_work *w, running *r, running *totals, int64_t count)
 {
-    compare_result found = compare_start();
-
-    switch (in->dtype) {
-    case FL_U8: COMPARE(uint8_t, uint8_t, 0, MAXIMUM); break;
-    case FL_I32: COMPARE(int32_t, int32_t, INT32_MIN, MAXIMUM); break;
-    case FL_I64: COMPARE(int64_t, int64_t, INT64_MIN, MAXIMUM); break;
-    case FL_F32: COMPARE(float, float, -HUGE_VALF, MAXIMUM); break;
-    case FL_F64: COMPARE(double, double, -HUGE_VAL, MAXIMUM); break;
+    for (int64_t i = 0; i < count; i++) {
+        const running total = totals[i];
+        totals[i] = *r;
+        append(w, r, &total);
     }
-    return found;
 }
 
 compare_result scan_compare(const host_array *result, const host_array *in, fl_reduction reduction, bool exclusive,
                             bool sequential)
 {
-    if (reduction == FL_MAXIMUM)
-        return compare_maxima(result, in, exclusive);
-    return fl_dtype_is_float(in->dtype) ? compare_sums(result, in, exclusive, sequential)
-                                        : compare_whole_sums(result, in, exclusive);
+    const int64_t count = (in->shape[0] + BLOCK - 1) / BLOCK;
+    running *blocks = memory_zeroed((size_t)count, sizeof *blocks);
+    running *ranks = memory_zeroed((size_t)group_info()->size, sizeof *ranks);
+    scan_work w = {result, in, reduction == FL_SUM, exclusive, sequential, group_before(in->shape[0]), blocks};
+    running own = start(&w), all = own;
+    compare_result found;
+
+    threads_share(reference_threads(), count, add_block, &w);
+    for (int64_t i = 0; i < count; i++)
+        append(&w, &own, &blocks[i]);
+    group_gather(&own, ranks, sizeof own);
+    totals_before(&w, &all, ranks, group_info()->size);
+    totals_before(&w, &ranks[group_info()->rank], blocks, count);
+    found = reference_blocks(count, compare_block, &w);
+    free(ranks);
+    free(blocks);
+    return found;
 }

@@ -61,19 +61,24 @@ void compare_add(compare_result *found, int64_t index, double result, double exp
         differences_add(watched, index, result, expected);
 }
 
-/* Returns whether all elements are right, and compare_add would only count them. Without branches, so that a compiler
- * makes vectors of it. */
+/* Returns whether all elements are right, and compare_add would only count them. Without branches, and with a double
+ * for each condition that does not hold, whose bits are put together: of that a compiler makes vectors for any x86-64.
+ */
 static bool only_counts(const compare_result *found, int64_t count, const double *result, const double *expected,
                         const double *bound)
 {
-    int64_t right = 1;
+    const double max_abs = found->max_abs, max_rel = found->max_rel, excess = found->excess;
+    int64_t wrong = 0;
 
     for (int64_t i = 0; i < count; i++) {
         const double error = fabs(result[i] - expected[i]); /* NaN, or infinite, where one of them is: not right */
-        right &= (error <= bound[i]) & (error <= found->max_abs) & (error <= found->excess * bound[i]) &
-                 (error <= found->max_rel * fabs(expected[i]));
+        const double fails = (error <= bound[i] ? 0 : 1.0) + (error <= max_abs ? 0 : 1.0) +
+                             (error <= excess * bound[i] ? 0 : 1.0) + (error <= max_rel * fabs(expected[i]) ? 0 : 1.0);
+        int64_t bits;
+        memcpy(&bits, &fails, sizeof bits);
+        wrong |= bits;
     }
-    return right && found->excess >= 0 && isfinite(found->max_abs);
+    return wrong == 0 && excess >= 0 && isfinite(max_abs);
 }
 
 void compare_add_run(compare_result *found, int64_t index, int64_t count, const double *result, const double *expected,

@@ -3,12 +3,13 @@
  * test_scan_check.c - the command's check of running sums and maxima: what its bounds excuse, and what they do not.
  */
 #include "checks/scan.h"
+#include "support/random.h"
 
 #include <criterion/criterion.h>
 #include <float.h>
 #include <math.h>
 
-enum { MANY = 100000 };
+enum { MANY = 100000, CHUNK = 512, BLOCK = 1 << 16, BLOCKS = 2 * BLOCK + 3 * CHUNK + 5 }; /* as scan.c has them */
 
 static host_array vector(fl_dtype dtype, int64_t count, void *data)
 {
@@ -113,4 +114,182 @@ Test(scan_check, maxima)
     cr_expect(compare(FL_I32, small, FL_I32, before, 2, FL_MAXIMUM, true, false).ok);
     inclusive[3] = 9;
     cr_expect(!compare(FL_F64, in, FL_F64, inclusive, 4, FL_MAXIMUM, false, false).ok, "after a NaN all is NaN");
+}
+
+/* Small numbers that grow, so that every block has new maxima, but not all of its elements are. */
+static void fill(host_array *in)
+{
+    random_state random = {7};
+
+    for (int64_t i = 0, n = host_array_size(in); i < n; i++)
+        host_array_set(in, i,
+                       (double)(random_next(&random) % 32 + (uint64_t)(200 * i / n)) - (in->dtype == FL_U8 ? 0 : 120));
+}
+
+/* One loop, exact for those numbers but for the rounding of a result. */
+static void scan(const host_array *in, fl_reduction reduction, bool exclusive, host_array *out)
+{
+    const bool sums = reduction == FL_SUM;
+    double running = sums || in->dtype == FL_U8 ? 0
+                     : in->dtype == FL_I32      ? INT32_MIN
+                     : in->dtype == FL_I64      ? (double)INT64_MIN
+                                                : -HUGE_VAL;
+
+    for (int64_t i = 0, n = host_array_size(in); i < n; i++) {
+        const double x = host_array_get(in, i), before = running;
+        running = sums ? running + x : fmax(running, x);
+        host_array_set(out, i, exclusive ? before : running);
+    }
+}
+
+/* Compares a right result, then it with one wrong element at each of some places. */
+static void try_places(const host_array *in, fl_reduction reduction, bool exclusive, host_array *out)
+{
+    const int64_t n = host_array_size(in);
+    const int64_t places[] = {0,         CHUNK - 1, CHUNK,         BLOCK - 1, BLOCK, BLOCK + 1, BLOCK + CHUNK,
+                              2 * BLOCK, n / 2 - 1, n - 1 - n % 7, n - 1};
+    const char *dtype = fl_dtype_name(in->dtype);
+    compare_result found;
+
+    scan(in, reduction, exclusive, out);
+    found = scan_compare(out, in, reduction, exclusive, false);
+    cr_expect(found.ok && found.failed == 0 && found.compared == n, "%s, reduction %d, exclusive %d, %d elements",
+              dtype, (int)reduction, exclusive, (int)n);
+    for (size_t p = 0; p < sizeof places / sizeof *places; p++) {
+        const int64_t i = places[p];
+        if (i < 0 || i >= n)
+            continue;
+        const double right = host_array_get(out, i), wrong = right == 0 ? 100 : isfinite(right) ? right / 2 : 0;
+        host_array_set(out, i, wrong);
+        found = scan_compare(out, in, reduction, exclusive, false);
+        cr_expect(!found.ok && found.failed == 1 && found.worst_index == i && found.compared == n,
+                  "%s, reduction %d, exclusive %d, %d elements, wrong at %d: %d fail, worst %d", dtype, (int)reduction,
+                  exclusive, (int)n, (int)i, (int)found.failed, (int)found.worst_index);
+        host_array_set(out, i, right);
+    }
+}
+
+Test(scan_check, one_wrong_element_of_several_blocks)
+{
+    static double in[BLOCKS], out[BLOCKS];
+    static const int64_t sizes[] = {1,     2,         CHUNK - 1, CHUNK,         CHUNK + 1, BLOCK - 1,
+                                    BLOCK, BLOCK + 1, 2 * BLOCK, 2 * BLOCK + 1, BLOCKS};
+    static const fl_dtype dtypes[] = {FL_U8, FL_I32, FL_I64, FL_F32, FL_F64};
+
+    for (size_t d = 0; d < sizeof dtypes / sizeof *dtypes; d++)
+        for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++)
+            for (int both = 0; both < 4; both++) {
+                const fl_reduction reduction = both & 1 ? FL_MAXIMUM : FL_SUM;
+                host_array input = vector(dtypes[d], sizes[s], in),
+                           result = vector(fl_reduce_dtype(dtypes[d], reduction), sizes[s], out);
+                fill(&input);
+                try_places(&input, reduction, both & 2, &result);
+            }
+}
+
+Test(scan_check, nothing_is_compared_of_an_empty_array)
+{
+    float none;
+    const compare_result found = compare(FL_F32, &none, FL_F32, &none, 0, FL_SUM, false, false);
+
+    cr_expect(!found.ok && found.compared == 0 && found.failed == 0 && found.worst_index == -1);
+}
+
+/* flynn.h's bound, in the third block. */
+Test(scan_check, bounds_in_a_later_block)
+{
+    static double ones[BLOCKS], sums[BLOCKS];
+    const int64_t at = 2 * BLOCK + CHUNK + 1;
+
+    for (int both = 0; both < 4; both++) {
+        const bool exclusive = both & 1, sequential = both & 2;
+        const double terms = (double)at + 1, sum = terms - exclusive;
+        const double bound = (sequential ? terms : 2 * sqrt(terms) + 160) * 0x1p-53 * sum;
+        for (int64_t i = 0; i < BLOCKS; i++) {
+            ones[i] = 1;
+            sums[i] = (double)(i + !exclusive);
+        }
+        for (int above = 0; above < 2; above++) {
+            sums[at] = sum + bound * (above ? 1.01 : 0.99);
+            const compare_result found = compare(FL_F64, ones, FL_F64, sums, BLOCKS, FL_SUM, exclusive, sequential);
+            cr_expect(found.ok == !above && found.failed == above && found.worst_index == at &&
+                          fabs(found.worst_bound - bound) <= 1e-12 * bound && found.worst_expected == sum,
+                      "exclusive %d, sequential %d: the bound of %.17g is %g, not %g", exclusive, sequential,
+                      found.worst_expected, found.worst_bound, bound);
+        }
+    }
+}
+
+Test(scan_check, not_finite_in_an_earlier_block)
+{
+    static float in[BLOCKS], out[BLOCKS];
+    const int64_t first = 3, second = BLOCK + 7, last = BLOCKS - 1;
+    compare_result found;
+
+    in[first] = INFINITY;
+    in[second] = -INFINITY;
+    for (int64_t i = first; i < BLOCKS; i++)
+        out[i] = i < second ? INFINITY : NAN;
+    cr_expect(compare(FL_F32, in, FL_F32, out, BLOCKS, FL_SUM, false, false).ok);
+    out[last] = 0;
+    out[second - 1] = FLT_MAX;
+    found = compare(FL_F32, in, FL_F32, out, BLOCKS, FL_SUM, false, false);
+    cr_expect(found.failed == 2 && found.worst_index == second - 1 && isinf(found.max_abs));
+
+    in[first] = NAN;
+    for (int64_t i = 0; i < BLOCKS; i++)
+        out[i] = i < first ? 0 : NAN;
+    in[second] = INFINITY;
+    cr_expect(compare(FL_F32, in, FL_F32, out, BLOCKS, FL_MAXIMUM, false, false).ok);
+    cr_expect(compare(FL_F32, in, FL_F32, out, BLOCKS, FL_SUM, false, false).ok);
+    out[last] = INFINITY;
+    found = compare(FL_F32, in, FL_F32, out, BLOCKS, FL_MAXIMUM, false, false);
+    cr_expect(found.failed == 1 && found.worst_index == last);
+}
+
+/* From the element on with which the sum of the absolute values exceeds the dtype. */
+Test(scan_check, any_result_where_a_sum_may_overflow)
+{
+    static float in[BLOCKS], out[BLOCKS];
+    const int64_t second = BLOCK + 7;
+
+    for (int exclusive = 0; exclusive < 2; exclusive++) {
+        in[3] = FLT_MAX;
+        in[second] = -FLT_MAX;
+        for (int64_t i = 0; i < BLOCKS; i++)
+            out[i] = i < 3 + exclusive ? 0 : i < second + exclusive ? FLT_MAX : i % 2 ? NAN : 7;
+        cr_expect(compare(FL_F32, in, FL_F32, out, BLOCKS, FL_SUM, exclusive, false).ok);
+        out[second + exclusive - 1] = INFINITY;
+        const compare_result found = compare(FL_F32, in, FL_F32, out, BLOCKS, FL_SUM, exclusive, false);
+        cr_expect(found.failed == 1 && found.worst_index == second + exclusive - 1);
+    }
+}
+
+/* Of numbers whose sums wrap and whose digits a double does not hold. */
+Test(scan_check, integers_of_several_blocks)
+{
+    static int64_t in[BLOCKS], sums[BLOCKS], maxima[BLOCKS];
+    static const int64_t places[] = {0, BLOCK - 1, BLOCK, BLOCK + CHUNK, BLOCKS - 1};
+    random_state random = {3};
+    uint64_t sum = 0;
+
+    for (int64_t i = 0; i < BLOCKS; i++) {
+        in[i] = (int64_t)random_next(&random);
+        sum += (uint64_t)in[i];
+        sums[i] = (int64_t)sum;
+        maxima[i] = i > 0 && maxima[i - 1] > in[i] ? maxima[i - 1] : in[i];
+    }
+    cr_expect(compare(FL_I64, in, FL_I64, sums, BLOCKS, FL_SUM, false, false).ok);
+    cr_expect(compare(FL_I64, in, FL_I64, maxima, BLOCKS, FL_MAXIMUM, false, false).ok);
+    for (size_t p = 0; p < sizeof places / sizeof *places; p++) {
+        compare_result found;
+        sums[places[p]] ^= 1;
+        maxima[places[p]] ^= 1;
+        found = compare(FL_I64, in, FL_I64, sums, BLOCKS, FL_SUM, false, false);
+        cr_expect(found.failed == 1 && found.worst_index == places[p]);
+        found = compare(FL_I64, in, FL_I64, maxima, BLOCKS, FL_MAXIMUM, false, false);
+        cr_expect(found.failed == 1 && found.worst_index == places[p]);
+        sums[places[p]] ^= 1;
+        maxima[places[p]] ^= 1;
+    }
 }
