@@ -234,7 +234,7 @@ compare_result scan_compare(const host_array *result, const host_array *in, fl_r
     running own = start(&w), all = own;
     compare_result found;
 
-    threads_share(reference_threads(), count, add_block, &w);
+    threads_share(group_threads(), count, add_block, &w);
     for (int64_t i = 0; i < count; i++)
         append(&w, &own, &blocks[i]);
     group_gather(&own, ranks, sizeof own);

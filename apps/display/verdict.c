@@ -61,9 +61,9 @@ void compare_add(compare_result *found, int64_t index, double result, double exp
         differences_add(watched, index, result, expected);
 }
 
-/* Returns whether all elements are right, and compare_add would only count them. Without branches, and with a double
- * for each condition that does not hold, whose bits are put together: of that a compiler makes vectors for any x86-64.
- */
+/* Returns whether all elements are right, and compare_add would only count them. How many of the four conditions fail
+ * is added up in f64, and its bits are joined: without branches and in numbers of one width, so that gcc 12 makes
+ * vectors of the loop. */
 static bool only_counts(const compare_result *found, int64_t count, const double *result, const double *expected,
                         const double *bound)
 {
