@@ -8,8 +8,8 @@
 #include "engines.h"
 
 #include "files/file_bytes.h"
-#include "files/png_planes.h"
 #include "display/verdict.h"
+#include "files/png_planes.h"
 #include "support/host_array.h"
 
 #include <flynn/flynn.h>

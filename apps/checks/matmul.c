@@ -16,7 +16,8 @@ enum { VECTORS = 2 };
 static const double ROWS_WORK = 0x1p28;
 
 struct matmul_oracle {
-    host_array a, b; /* not transposed; of floats each as often as the batch has matrices */
+    host_array copy[2]; /* of a and b, where they are not as they must be; else empty */
+    host_array a, b;    /* of one dtype, not transposed, each as often as the batch has matrices */
     int64_t batch, rows, columns, terms;
     reconstruct_oracle *floats; /* NULL: integers */
     uint64_t *x, *expected;     /* VECTORS x columns, and a (b x): batch x rows x VECTORS */
@@ -24,15 +25,19 @@ struct matmul_oracle {
 
 /* ------------------------------------------------------------------------------------------------ matrices ---- */
 
-/* `given` in a dtype and without its transposition, `batch` times if it has one matrix, as `whole` matrices. */
-static host_array untangled(const host_array *given, bool transpose, int64_t batch, int ndim, fl_dtype dtype)
+/* `given` in a dtype and without its transposition, `batch` times if it has one matrix, as `whole` matrices; a copy
+ * where that differs from `given`. */
+static host_array untangled(const host_array *given, bool transpose, int64_t batch, int ndim, fl_dtype dtype,
+                            host_array *copy)
 {
     const int64_t down = given->shape[given->ndim - 2], across = given->shape[given->ndim - 1];
     const int64_t many = given->ndim == 3 ? given->shape[0] : 1;
     const int64_t shape[] = {batch, transpose ? across : down, transpose ? down : across};
-    host_array plain = reference_convert(given, dtype), turned = reference_array(dtype, ndim, shape + 3 - ndim);
     const size_t width = fl_dtype_size(dtype);
 
+    if (given->dtype == dtype && given->ndim == ndim && !transpose && many == batch)
+        return *given;
+    host_array plain = reference_convert(given, dtype), turned = reference_array(dtype, ndim, shape + 3 - ndim);
     for (int64_t n = 0; n < batch; n++)
         for (int64_t i = 0; i < shape[1]; i++)
             for (int64_t j = 0; j < shape[2]; j++) {
@@ -45,7 +50,7 @@ static host_array untangled(const host_array *given, bool transpose, int64_t bat
                     *(uint64_t *)to = *(const uint64_t *)from;
             }
     host_array_free(&plain);
-    return turned;
+    return *copy = turned;
 }
 
 /* ------------------------------------------------------------------------------------------------ integers ---- */
@@ -144,8 +149,8 @@ matmul_oracle *matmul_oracle_create(const host_array *a, bool transpose_a, const
     matmul_oracle *o = memory_zeroed(1, sizeof *o);
 
     o->batch = a->ndim == 3 && a->shape[0] != 1 ? a->shape[0] : b->ndim == 3 ? b->shape[0] : 1;
-    o->a = untangled(a, transpose_a, o->batch, ndim, dtype);
-    o->b = untangled(b, transpose_b, o->batch, ndim, dtype);
+    o->a = untangled(a, transpose_a, o->batch, ndim, dtype, &o->copy[0]);
+    o->b = untangled(b, transpose_b, o->batch, ndim, dtype, &o->copy[1]);
     o->rows = o->a.shape[ndim - 2];
     o->terms = o->a.shape[ndim - 1];
     o->columns = o->b.shape[ndim - 1];
@@ -160,8 +165,8 @@ void matmul_oracle_free(matmul_oracle *o)
 {
     if (!o)
         return;
-    host_array_free(&o->a);
-    host_array_free(&o->b);
+    host_array_free(&o->copy[0]);
+    host_array_free(&o->copy[1]);
     reconstruct_oracle_free(o->floats);
     free(o->x);
     free(o->expected);

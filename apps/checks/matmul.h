@@ -4,8 +4,8 @@
  */
 #pragma once
 
-#include "options/options.h"
 #include "display/verdict.h"
+#include "options/options.h"
 #include "support/host_array.h"
 
 #include <flynn/flynn.h>

@@ -25,7 +25,7 @@ static const double MOST_WORK[] = {[FL_F32] = 0x1p28, [FL_F64] = 0x1p27};
 static const double ALONE_WORK = 0x1p24;
 
 struct reconstruct_oracle {
-    host_array u, s, vt; /* in f64; s may be empty: all ones */
+    host_array u, s, vt; /* the caller's; s may be empty: all ones */
     fl_dtype dtype;      /* of the result */
     int64_t batch, rows, columns, k, keep;
     uint64_t seed;
@@ -99,23 +99,45 @@ static void expect_every_element(reconstruct_oracle *o, const host_array *const 
     fl_device_close(device);
 }
 
-/* What the sums of a result's rows are made of. */
-typedef struct row_terms {
+/* What the sums of one result of the batch are made of. */
+typedef struct sum_terms {
     reconstruct_oracle *oracle;
-    int64_t n;             /* of the result in the batch */
-    const double *vt_sums; /* of each run of vt's rows: keep x runs */
-} row_terms;
+    int64_t n;       /* of the result */
+    double *vt_sums; /* of each run of vt's rows: keep x runs */
+    double *squares; /* the sum of each column's */
+} sum_terms;
+
+static void expect_run(void *user, int64_t run)
+{
+    const sum_terms *terms = user;
+    const reconstruct_oracle *o = terms->oracle;
+    const int64_t first = run * o->run, end = int64_smaller(first + o->run, o->columns);
+    double most = 0;
+
+    for (int64_t p = 0; p < o->keep; p++) {
+        double sum = 0;
+        for (int64_t j = first; j < end; j++) {
+            const double value = host_array_get(&o->vt, (terms->n * o->k + p) * o->columns + j);
+            sum += o->signs[j] * value;
+            terms->squares[j] += value * value;
+        }
+        terms->vt_sums[p * o->runs + run] = sum;
+    }
+    for (int64_t j = first; j < end; j++)
+        most = fmax(most, sqrt(terms->squares[j]));
+    o->vt_norms[terms->n * o->runs + run] = most;
+}
 
 static void expect_row(void *user, int64_t i)
 {
-    const row_terms *terms = user;
+    const sum_terms *terms = user;
     const reconstruct_oracle *o = terms->oracle;
     const int64_t row = terms->n * o->rows + i;
-    const double *u = (const double *)o->u.data + row * o->k, *s = o->s.data;
     double *sums = o->sums + row * o->runs, norm = 0;
 
     for (int64_t p = 0; p < o->keep; p++) {
-        const double us = s ? u[p] * s[terms->n * o->k + p] : u[p];
+        const double us =
+            host_array_get(&o->u, row * o->k + p) * (o->s.data ? host_array_get(&o->s, terms->n * o->k + p) : 1);
         norm += us * us;
         for (int64_t run = 0; run < o->runs; run++)
             sums[run] += us * terms->vt_sums[p * o->runs + run];
@@ -127,23 +149,13 @@ static void expect_row(void *user, int64_t i)
  * element's sum over absolute values. */
 static void expect_sums(reconstruct_oracle *o, int64_t n)
 {
-    const double *vt = (const double *)o->vt.data + n * o->k * o->columns;
-    double *vt_sums = memory_zeroed((size_t)(o->keep * o->runs), sizeof(double)); /* of each run of vt's rows */
-    double *squares = memory_zeroed((size_t)o->columns, sizeof(double));
+    sum_terms terms = {o, n, memory_zeroed((size_t)(o->keep * o->runs), sizeof(double)),
+                       memory_zeroed((size_t)o->columns, sizeof(double))};
 
-    for (int64_t p = 0; p < o->keep; p++)
-        for (int64_t j = 0; j < o->columns; j++) {
-            const double value = vt[p * o->columns + j];
-            vt_sums[p * o->runs + j / o->run] += o->signs[j] * value;
-            squares[j] += value * value;
-        }
-    for (int64_t j = 0; j < o->columns; j++) {
-        double *norm = &o->vt_norms[n * o->runs + j / o->run];
-        *norm = fmax(*norm, sqrt(squares[j]));
-    }
-    threads_share(group_threads(), o->rows, expect_row, &(row_terms){o, n, vt_sums});
-    free(squares);
-    free(vt_sums);
+    threads_share(group_threads(), o->runs, expect_run, &terms);
+    threads_share(group_threads(), o->rows, expect_row, &terms);
+    free(terms.vt_sums);
+    free(terms.squares);
 }
 
 void reconstruct_compare_element(const host_array *u, const host_array *s, const host_array *vt, int64_t keep,
@@ -274,10 +286,10 @@ reconstruct_oracle *reconstruct_oracle_create(const host_array *u, const host_ar
         expect_every_element(o, factors);
         return o;
     }
-    o->u = reference_convert(u, FL_F64);
+    o->u = *u;
     if (s)
-        o->s = reference_convert(s, FL_F64);
-    o->vt = reference_convert(vt, FL_F64);
+        o->s = *s;
+    o->vt = *vt;
     for (o->run = RUN; o->run < o->columns && work / (double)o->run > MOST_SUMS;)
         o->run *= 2;
     o->runs = (o->columns + o->run - 1) / o->run;
@@ -297,9 +309,6 @@ void reconstruct_oracle_free(reconstruct_oracle *o)
 {
     if (!o)
         return;
-    host_array_free(&o->u);
-    host_array_free(&o->s);
-    host_array_free(&o->vt);
     host_array_free(&o->expected);
     host_array_free(&o->bound);
     free(o->signs);
