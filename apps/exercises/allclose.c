@@ -121,22 +121,16 @@ typedef struct block_list {
     fl_closeness *found; /* in each */
 } block_list;
 
-static fl_array *upload_block(const block_list *list, int input, int64_t first, int64_t count)
-{
-    const host_array *in = &list->exercise->inputs[input];
-    const size_t start = (size_t)first * fl_dtype_size(in->dtype);
-    const host_array block = {in->dtype, 1, {count, 1, 1, 1}, (char *)in->data + start};
-
-    return reference_upload(list->device, &block, false);
-}
-
 static void compare_block(void *blocks, int64_t i)
 {
     const block_list *const list = blocks;
     const allclose_options *own = list->exercise->own;
     const int64_t first = i * BLOCK;
     const int64_t count = int64_smaller(BLOCK, host_array_size(&list->exercise->inputs[0]) - first);
-    fl_array *const a = upload_block(list, 0, first, count), *const b = upload_block(list, 1, first, count);
+    const host_array *const inputs = list->exercise->inputs;
+    fl_array *const a = reference_part(list->device, &inputs[0], first, count), *const b = reference_part(list->device,
+                                                                                                          &inputs[1],
+                                                                                                          first, count);
     const fl_run run = {.variant = "reference", .stream = reference_stream(list->device)};
 
     must(fl_allclose(list->device, a, b, own->relative, own->absolute, own->equal_nan, &list->found[i], &run));

@@ -5,6 +5,7 @@
 #include "backends.h"
 
 #include "support/fail.h"
+#include "support/lent.h"
 #include "support/memory.h"
 #include "support/statistics.h"
 #include "support/threads.h"
@@ -81,6 +82,18 @@ fl_array *reference_upload(fl_device *device, const host_array *array, bool abso
     there = reference_upload(device, &copy, false);
     host_array_free(&copy);
     return there;
+}
+
+fl_array *reference_part(fl_device *device, const host_array *array, int64_t first, int64_t count)
+{
+    const size_t start = (size_t)first * fl_dtype_size(array->dtype);
+    const host_array part = {array->dtype, 1, {count, 1, 1, 1}, (char *)array->data + start};
+    fl_array *lent;
+
+    if (!fl_device_describe(device)->host_memory)
+        return reference_upload(device, &part, false);
+    must(lent_create(device, &part, &lent));
+    return lent;
 }
 
 fl_stream *reference_stream(fl_device *device)
@@ -240,37 +253,37 @@ static int64_t affordable(const exercise *e, fl_device *device, int64_t count, d
                                                           : (int64_t)((double)some * seconds / took);
 }
 
-enum { BLOCK = 1 << 16 }; /* elements: a block's arrays stay in the second cache */
+enum { BLOCK = 1 << 14 }; /* elements, which fit on a thread's stack */
 
-/* Returns whether `count` elements are expected in blocks: by reference_check, of inputs with the output's shape. */
-static bool is_in_blocks(const exercise *e, int64_t count)
+/* Returns whether `count` elements are expected in blocks: by reference_check, in host memory, of inputs with the
+ * output's shape. */
+static bool is_in_blocks(const exercise *e, fl_device *device, int64_t count)
 {
     const int64_t all = output_size(&e->outputs[0]);
-    bool same = e->once && !e->kind->steps.check && count == all && all > BLOCK;
+    bool same =
+        e->once && !e->kind->steps.check && count == all && all > BLOCK && fl_device_describe(device)->host_memory;
 
     for (int i = 0; i < e->input_count; i++)
         same = same && host_array_size(&e->inputs[i]) == all;
     return same;
 }
 
-/* `count` elements of the output from `first` on by the `reference` variant. */
-static host_array block_by_reference(const exercise *e, fl_device *device, int64_t first, int64_t count)
+/* Stores the elements of the output from `first` on by the `reference` variant, without memory of the device's own:
+ * what threads allocate and free again the C library may give back to the system each time. */
+static void block_by_reference(const exercise *e, fl_device *device, int64_t first, const host_array *expected)
 {
+    const int64_t count = host_array_size(expected);
     const fl_run run = {.variant = "reference", .stream = reference_stream(device)};
     fl_array *inputs[MOST_INPUTS] = {0}, *out;
 
-    for (int i = 0; i < e->input_count; i++) {
-        const host_array *in = &e->inputs[i];
-        const size_t start = (size_t)first * fl_dtype_size(in->dtype);
-        const host_array block = {in->dtype, 1, {count, 1, 1, 1}, (char *)in->data + start};
-        inputs[i] = reference_upload(device, &block, false);
-    }
-    must(fl_array_create(device, e->outputs[0].dtype, 1, &count, &out));
+    for (int i = 0; i < e->input_count; i++)
+        inputs[i] = reference_part(device, &e->inputs[i], first, count);
+    must(lent_create(device, expected, &out));
     must(e->kind->steps.call(e, device, inputs, &out, &run));
     fl_stream_free(run.stream);
     for (int i = 0; i < e->input_count; i++)
         fl_array_free(inputs[i]);
-    return reference_fetch(out);
+    fl_array_free(out);
 }
 
 void reference_expect(exercise *e, int64_t most, double seconds)
@@ -288,7 +301,7 @@ void reference_expect(exercise *e, int64_t most, double seconds)
         count = few < count ? int64_smaller(few, SAMPLES) : count;
     }
     expected = memory_zeroed(1, sizeof *expected);
-    if (is_in_blocks(e, count))
+    if (is_in_blocks(e, device, count))
         *expected = (host_array){e->outputs[0].dtype, 1, {count, 1, 1, 1}, NULL};
     else
         *expected = by_reference(e, device, count);
@@ -355,11 +368,11 @@ static compare_result compare_block(const void *user, int64_t i)
     const int64_t first = i * BLOCK, count = int64_smaller(BLOCK, host_array_size(b->result) - first);
     const size_t start = (size_t)first * fl_dtype_size(b->result->dtype);
     const host_array part = {b->result->dtype, 1, {count, 1, 1, 1}, (char *)b->result->data + start};
-    host_array expected = block_by_reference(b->exercise, b->device, first, count);
-    const compare_result found = compare_from(first, &part, &expected, &b->bound);
+    _Alignas(64) char values[BLOCK * sizeof(double)];
+    const host_array expected = {b->result->dtype, 1, {count, 1, 1, 1}, values};
 
-    host_array_free(&expected);
-    return found;
+    block_by_reference(b->exercise, b->device, first, &expected);
+    return compare_from(first, &part, &expected, &b->bound);
 }
 
 static compare_result compare_blocks(const exercise *e, const host_array *result, const reference_bound *bound)

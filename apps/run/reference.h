@@ -13,6 +13,11 @@ fl_device *reference_device(const char *operation, const char *variant);
 /* Copies an array to the device, or, with `absolute`, its absolute values: a sum over those bounds a sum's rounding. */
 fl_array *reference_upload(fl_device *device, const host_array *array, bool absolute);
 
+/* Returns `count` elements of an array from `first` on, in one dimension, as an array of the device. Where that
+ * computes in host memory it has no memory of its own: the array must stay, and nothing may be written to its elements.
+ */
+fl_array *reference_part(fl_device *device, const host_array *array, int64_t first, int64_t count);
+
 /* Returns a stream for one call: calls in the same stream wait for each other, also where threads make them. Free it
  * with fl_stream_free. */
 fl_stream *reference_stream(fl_device *device);
