@@ -12,7 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { RUN = 64, SAMPLES = 4096, BLOCK = 256 };
+enum { RUN = 64, SAMPLES = 4096, BLOCK = 256, ROWS = 16 };
 
 /* Multiply-adds that the sums may cost: some 5 s of one core. */
 static const double MOST_SUMS = 0x1p34;
@@ -128,21 +128,26 @@ static void expect_run(void *user, int64_t run)
     o->vt_norms[terms->n * o->runs + run] = most;
 }
 
-static void expect_row(void *user, int64_t i)
+/* The sums of ROWS rows, each of which needs all of vt_sums: more than fits into a processor's second cache. */
+static void expect_rows(void *user, int64_t block)
 {
     const sum_terms *terms = user;
     const reconstruct_oracle *o = terms->oracle;
-    const int64_t row = terms->n * o->rows + i;
-    double *sums = o->sums + row * o->runs, norm = 0;
+    const int64_t first = block * ROWS, count = int64_smaller(ROWS, o->rows - first);
+    double squares[ROWS] = {0};
 
-    for (int64_t p = 0; p < o->keep; p++) {
-        const double us =
-            host_array_get(&o->u, row * o->k + p) * (o->s.data ? host_array_get(&o->s, terms->n * o->k + p) : 1);
-        norm += us * us;
-        for (int64_t run = 0; run < o->runs; run++)
-            sums[run] += us * terms->vt_sums[p * o->runs + run];
-    }
-    o->u_norms[row] = sqrt(norm);
+    for (int64_t p = 0; p < o->keep; p++)
+        for (int64_t i = 0; i < count; i++) {
+            const int64_t row = terms->n * o->rows + first + i;
+            double *const sums = o->sums + row * o->runs;
+            const double us =
+                host_array_get(&o->u, row * o->k + p) * (o->s.data ? host_array_get(&o->s, terms->n * o->k + p) : 1);
+            squares[i] += us * us;
+            for (int64_t run = 0; run < o->runs; run++)
+                sums[run] += us * terms->vt_sums[p * o->runs + run];
+        }
+    for (int64_t i = 0; i < count; i++)
+        o->u_norms[terms->n * o->rows + first + i] = sqrt(squares[i]);
 }
 
 /* The sums and the norms of one result of the batch. By Cauchy and Schwarz a norm of u times one of vt is at least the
@@ -153,7 +158,7 @@ static void expect_sums(reconstruct_oracle *o, int64_t n)
                        memory_zeroed((size_t)o->columns, sizeof(double))};
 
     threads_share(group_threads(), o->runs, expect_run, &terms);
-    threads_share(group_threads(), o->rows, expect_row, &terms);
+    threads_share(group_threads(), (o->rows + ROWS - 1) / ROWS, expect_rows, &terms);
     free(terms.vt_sums);
     free(terms.squares);
 }
