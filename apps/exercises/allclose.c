@@ -112,7 +112,7 @@ static fl_status call(const exercise *e, fl_device *device, fl_array *const *in,
 
 /* ---------------------------------------------------------------------------------------------- check ---- */
 
-enum { BLOCK = 1 << 16 }; /* elements: a block's arrays stay in the second cache */
+enum { BLOCK = 1 << 16 }; /* elements */
 
 /* The arrays, which threads compare by the variant `reference` in blocks. */
 typedef struct block_list {
@@ -128,9 +128,8 @@ static void compare_block(void *blocks, int64_t i)
     const int64_t first = i * BLOCK;
     const int64_t count = int64_smaller(BLOCK, host_array_size(&list->exercise->inputs[0]) - first);
     const host_array *const inputs = list->exercise->inputs;
-    fl_array *const a = reference_part(list->device, &inputs[0], first, count), *const b = reference_part(list->device,
-                                                                                                          &inputs[1],
-                                                                                                          first, count);
+    fl_array *const a = reference_part(list->device, &inputs[0], first, count);
+    fl_array *const b = reference_part(list->device, &inputs[1], first, count);
     const fl_run run = {.variant = "reference", .stream = reference_stream(list->device)};
 
     must(fl_allclose(list->device, a, b, own->relative, own->absolute, own->equal_nan, &list->found[i], &run));
