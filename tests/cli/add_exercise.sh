@@ -11,7 +11,7 @@ check "the line is there" grep -q 'use(twice)' registry.c
 # What is linked before the archive takes the place of the archive's own registry.
 check "it builds" cc -std=c11 -D_GNU_SOURCE -Wall -Wextra -Werror -I"$source/apps" \
     -I"$source/core/include" "$source/apps/main.c" registry.c "$here/add_exercise/twice.c" \
-    "$build/apps/libflynn_apps.a" -L"$build/lib" -Wl,-rpath,"$build/lib" -lflynn-bench -lflynn-dist -lflynn -ljansson -lpng \
+    "$build/apps/libflynn_apps.a" -L"$build/lib" -Wl,-rpath,"$build/lib" -lflynn-bench -lflynn-dist -lflynn -ljansson -lpng -lz \
     -lsmartcols -lpthread -lm -o flynn
 flynn=$PWD/flynn
 ok "help" --help
