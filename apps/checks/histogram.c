@@ -25,7 +25,7 @@ typedef struct counting {
     int64_t bins;
     bool clip;
     const double *edges; /* the lower ones in ascending order, then infinity */
-    int64_t parts;       /* of the array: each has counts of its own */
+    int64_t parts;       /* parts of the array, each with counts of its own */
     double *counts;
 } counting;
 

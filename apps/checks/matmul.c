@@ -16,7 +16,7 @@ enum { VECTORS = 2 };
 static const double ROWS_WORK = 0x1p28;
 
 struct matmul_oracle {
-    host_array copy[2]; /* of a and b, where they are not as they must be; else empty */
+    host_array copy[2]; /* copies of a and b that were transposed, converted or repeated; else empty */
     host_array a, b;    /* of one dtype, not transposed, each as often as the batch has matrices */
     int64_t batch, rows, columns, terms;
     reconstruct_oracle *floats; /* NULL: integers */

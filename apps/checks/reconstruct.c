@@ -99,11 +99,11 @@ static void expect_every_element(reconstruct_oracle *o, const host_array *const 
     fl_device_close(device);
 }
 
-/* What the sums of one result of the batch are made of. */
+/* The sums that all rows of one result of the batch need. */
 typedef struct sum_terms {
     reconstruct_oracle *oracle;
-    int64_t n;       /* of the result */
-    double *vt_sums; /* of each run of vt's rows: keep x runs */
+    int64_t n;       /* the result's place in the batch */
+    double *vt_sums; /* keep x runs: the sum of each run of each row of vt */
     double *squares; /* the sum of each column's */
 } sum_terms;
 

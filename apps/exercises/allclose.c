@@ -2,13 +2,13 @@
  *
  * flynn allclose: compare two arrays within a tolerance.
  */
+#include "checks/allclose.h"
 #include "run/registry.h"
 
 #include "run/reference.h"
 #include "support/fail.h"
 #include "support/memory.h"
 #include "support/print.h"
-#include "support/threads.h"
 #include "view/json.h"
 
 #include <inttypes.h>
@@ -112,78 +112,13 @@ static fl_status call(const exercise *e, fl_device *device, fl_array *const *in,
 
 /* ---------------------------------------------------------------------------------------------- check ---- */
 
-enum { BLOCK = 1 << 16 }; /* elements */
-
-/* The arrays, which threads compare by the variant `reference` in blocks. */
-typedef struct block_list {
-    const exercise *exercise;
-    fl_device *device;
-    fl_closeness *found; /* in each */
-} block_list;
-
-static void compare_block(void *blocks, int64_t i)
-{
-    const block_list *const list = blocks;
-    const allclose_options *own = list->exercise->own;
-    const int64_t first = i * BLOCK;
-    const int64_t count = int64_smaller(BLOCK, host_array_size(&list->exercise->inputs[0]) - first);
-    const host_array *const inputs = list->exercise->inputs;
-    fl_array *const a = reference_part(list->device, &inputs[0], first, count);
-    fl_array *const b = reference_part(list->device, &inputs[1], first, count);
-    const fl_run run = {.variant = "reference", .stream = reference_stream(list->device)};
-
-    must(fl_allclose(list->device, a, b, own->relative, own->absolute, own->equal_nan, &list->found[i], &run));
-    fl_stream_free(run.stream);
-    fl_array_free(a);
-    fl_array_free(b);
-}
-
-/* Adds what was found in the part that starts at element `first`, behind all parts added before: of equals the first
- * is the worst. */
-static void add_part(fl_closeness *all, const fl_closeness *part, int64_t first)
-{
-    all->differing += part->differing;
-    if (part->worst_index >= 0 && (all->worst_index < 0 || part->worst_excess > all->worst_excess)) {
-        all->worst_index = first + part->worst_index;
-        all->worst_excess = part->worst_excess;
-    }
-}
-
-static fl_closeness find_here(const exercise *e)
-{
-    const int64_t count = (host_array_size(&e->inputs[0]) + BLOCK - 1) / BLOCK;
-    block_list list = {e, reference_device("allclose", "reference"), memory_zeroed((size_t)count, sizeof *list.found)};
-    fl_closeness all = {.worst_index = -1};
-
-    threads_share(group_threads(), count, compare_block, &list);
-    for (int64_t i = 0; i < count; i++)
-        add_part(&all, &list.found[i], i * BLOCK);
-    free(list.found);
-    fl_device_close(list.device);
-    return all;
-}
-
-/* What one rank found in its share of the arrays. */
-typedef struct share {
-    int64_t elements;
-    fl_closeness found;
-} share;
-
 static void expect(exercise *e)
 {
-    const int ranks = group_info()->size;
-    const share here = {host_array_size(&e->inputs[0]), find_here(e)};
-    share *const shares = memory_zeroed((size_t)ranks, sizeof *shares);
+    const allclose_options *own = e->own;
     allclose_answers *answers = memory_zeroed(1, sizeof *answers);
-    fl_closeness all = {.worst_index = -1};
-    int64_t first = 0;
+    const fl_closeness all =
+        allclose_expect(&e->inputs[0], &e->inputs[1], own->relative, own->absolute, own->equal_nan);
 
-    group_gather(&here, shares, sizeof here);
-    for (int r = 0; r < ranks; r++) {
-        add_part(&all, &shares[r].found, first);
-        first += shares[r].elements;
-    }
-    free(shares);
     put_answers(&all, answers->expected);
     e->expected = answers;
 }

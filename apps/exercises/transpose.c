@@ -43,12 +43,13 @@ static fl_status call(const exercise *e, fl_device *device, fl_array *const *in,
     return fl_transpose(device, in[0], out[0], run);
 }
 
-enum { EDGE = 32 }; /* of the squares that are compared: both arrays' rows of one stay in the processor's cache */
+enum { EDGE = 32 }; /* elements; the rows of a square of both arrays stay in the processor's cache */
 
 /* The rows of the result that threads compare with the columns of the input, EDGE at a time. */
 typedef struct comparison {
     const host_array *in, *result;
-    int64_t height, width, bands; /* of the input; of the result, for each matrix */
+    int64_t height, width; /* of the input's matrices */
+    int64_t bands;         /* that the result of one matrix has */
 } comparison;
 
 /* Copies the columns of a square of the input as rows of EDGE elements. */

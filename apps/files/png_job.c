@@ -206,7 +206,7 @@ typedef struct png_band {
 
 typedef struct png_bands {
     const png_job *job;
-    int64_t rows, count; /* of a band; bands */
+    int64_t rows, count; /* rows of each band but the last; number of bands */
     png_band *band;
 } png_bands;
 

@@ -268,8 +268,8 @@ static bool is_in_blocks(const exercise *e, fl_device *device, int64_t count)
     return same;
 }
 
-/* Stores the elements of the output from `first` on by the `reference` variant, without memory of the device's own:
- * what threads allocate and free again the C library may give back to the system each time. */
+/* Stores the elements of the output from `first` on by the `reference` variant. The device gets no memory of its own,
+ * because the C library may give back to the system, each time, what a thread frees. */
 static void block_by_reference(const exercise *e, fl_device *device, int64_t first, const host_array *expected)
 {
     const int64_t count = host_array_size(expected);
