@@ -67,6 +67,27 @@ Test(scan_check, the_expected_sums_are_exact)
     cr_expect(!compare(FL_F64, tenths, FL_F64, sums, MANY, FL_SUM, false, false).ok, "exclusive in place of inclusive");
 }
 
+/* The total of a block is added up in lanes. Each chunk has a 1, which loses the 2^-54 that follow it in its lane. */
+Test(scan_check, the_sum_before_a_block_is_exact)
+{
+    static double in[BLOCK + 1], sums[BLOCK + 1]; /* exclusive ones; from the second on, inclusive ones */
+    const double before = BLOCK / CHUNK + (BLOCK - BLOCK / CHUNK) * 0x1p-54;
+
+    for (int64_t i = 0; i <= BLOCK; i++) {
+        const int64_t chunks = (i + CHUNK - 1) / CHUNK;
+        in[i] = i % CHUNK ? 0x1p-54 : 1;
+        sums[i] = (double)chunks + (double)(i - chunks) * 0x1p-54;
+    }
+    cr_assert(sums[BLOCK] == before);
+    sums[BLOCK] = 0; /* so that the check tells what it expects */
+    for (int exclusive = 0; exclusive < 2; exclusive++) {
+        const compare_result found =
+            compare(FL_F64, in, FL_F64, sums + !exclusive, BLOCK + exclusive, FL_SUM, exclusive, false);
+        cr_expect(found.failed == 1 && found.worst_expected == before, "exclusive %d: %d fail, expected %.17g",
+                  exclusive, (int)found.failed, found.worst_expected);
+    }
+}
+
 Test(scan_check, not_finite)
 {
     float in[] = {1, INFINITY, 2, -INFINITY, 3}, out[] = {1, INFINITY, INFINITY, NAN, NAN};
