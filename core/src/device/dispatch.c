@@ -121,7 +121,7 @@ static fl_status plan(const core_call *call, const core_step *step, const char *
     fl_status status = core_find_row(call->device, step, variant, tolerance, row);
 
     *launch = (fl_launch){.tolerance = tolerance};
-    if (status == FL_OK)
+    if (status == FL_OK && tolerance > 0)
         status = core_check_tolerance(call->device, step, *row, tolerance);
     if (status == FL_OK)
         status = take_block(name, call->run, launch);
@@ -265,7 +265,8 @@ fl_status core_call_run(const char *name, fl_device *device, const fl_run *run, 
     if (status != FL_OK)
         return status;
     for (int i = 0; i < count && status == FL_OK; i++)
-        status = core_call_convert(&call, inputs[i], step->dtype);
+        if (inputs[i]->dtype != step->dtype)
+            status = core_call_convert(&call, inputs[i], step->dtype);
     if (status == FL_OK)
         status = core_call_step(&call, step, bytes);
     return core_call_end(&call, step, status);

@@ -23,9 +23,10 @@ static bool is_float_operation(fl_operation operation)
 
 static fl_dtype compute_dtype(const operands *o)
 {
-    const fl_dtype inputs[] = {o->x->buffer.dtype, (o->y ? o->y : o->x)->buffer.dtype};
+    const fl_dtype inputs[] = {o->x->buffer.dtype, o->y ? o->y->buffer.dtype : 0};
+    const int count = o->y ? 2 : 1;
 
-    return is_float_operation(o->operation) ? fl_dtype_float_result(inputs, 2) : fl_dtype_result(inputs, 2);
+    return is_float_operation(o->operation) ? fl_dtype_float_result(inputs, count) : fl_dtype_result(inputs, count);
 }
 
 static fl_status check_input(const operands *o, const char *name, const fl_array *in, fl_device *device)
@@ -64,15 +65,19 @@ static fl_status check(const operands *o, bool binary, fl_device *device)
 /* Queues the call, whose arguments are checked. */
 static fl_status queue(const operands *o, fl_device *device, const fl_run *run)
 {
-    const fl_buffer *x = &o->x->buffer, *out = &o->out->buffer;
-    double bytes = core_buffer_bytes(x) + (o->y ? core_buffer_bytes(&o->y->buffer) : 0) + core_buffer_bytes(out);
-    fl_unary_args unary = {*x, *out};
-    fl_binary_args binary = {*x, o->y ? o->y->buffer : *x, *out};
-    const core_step step = {o->operation, compute_dtype(o), o->y ? (void *)&binary : (void *)&unary};
-    fl_buffer *const of_unary[] = {&unary.in}, *const of_binary[] = {&binary.x, &binary.y};
+    const char *call = core_operation_name(o->operation);
+    const fl_dtype dtype = compute_dtype(o);
+    double bytes = core_buffer_bytes(&o->x->buffer) + core_buffer_bytes(&o->out->buffer);
 
-    return core_call_run(core_operation_name(o->operation), device, run, &step, o->y ? of_binary : of_unary,
-                         o->y ? 2 : 1, bytes);
+    if (!o->y) {
+        fl_unary_args args = {o->x->buffer, o->out->buffer};
+        return core_call_run(call, device, run, &(core_step){o->operation, dtype, &args}, (fl_buffer *[]){&args.in}, 1,
+                             bytes);
+    }
+    fl_binary_args args = {o->x->buffer, o->y->buffer, o->out->buffer};
+    bytes += core_buffer_bytes(&args.y);
+    return core_call_run(call, device, run, &(core_step){o->operation, dtype, &args}, (fl_buffer *[]){&args.x, &args.y},
+                         2, bytes);
 }
 
 static fl_status run_elementwise(const operands *o, bool binary, fl_device *device, const fl_run *run)
