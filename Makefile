@@ -22,6 +22,7 @@
 #   make deps-notebook  install Jupyter and matplotlib for notebook, notebooks and their tests (Debian, Ubuntu)
 #   make deps-gpu    install what the AMD plugin needs besides, and TBB for the test that compares the emulation with HIP-CPU
 #   make deps-mpi    install what several processes need: Open MPI, MPICH, and Slurm for its test (Debian, Ubuntu)
+#   make deps-all    install what the tests of make check TESTS=all need, in one call of the package manager (Debian, Ubuntu)
 
 PREFIX ?= /usr/local
 CMAKE ?= cmake
@@ -45,7 +46,8 @@ BUILD_PACKAGES := gcc g++ cmake make pkg-config libpng-dev libjansson-dev libsma
 TEST_PACKAGES := ccache gnuplot-nox python3-jsonschema libcriterion-dev valgrind binutils python3 python3-numpy python3-scipy python3-pytest mypy zsh fish groff-base
 DEEP_PACKAGES := clang clang-tidy libclang-rt-dev ninja-build g++-aarch64-linux-gnu qemu-user
 PAGE_PACKAGES := chromium-headless-shell
-NOTEBOOK_PACKAGES := jupyter-notebook python3-nbclient python3-ipykernel python3-matplotlib python3-numpy python3-scipy
+NOTEBOOK_TEST_PACKAGES := python3-nbclient python3-ipykernel python3-matplotlib python3-numpy python3-scipy
+NOTEBOOK_PACKAGES := jupyter-notebook $(NOTEBOOK_TEST_PACKAGES)
 GPU_PACKAGES := hipcc libamdhip64-dev llvm libtbb-dev librocprim-dev libfftw3-dev
 MPI_PACKAGES := libopenmpi-dev openmpi-bin libmpich-dev mpich slurmctld slurmd slurm-client munge
 
@@ -152,7 +154,10 @@ deps-gpu:
 deps-mpi:
 	@sh cmake/deps.sh $(MPI_PACKAGES)
 
+deps-all:
+	@sh cmake/deps.sh $(BUILD_PACKAGES) $(TEST_PACKAGES) $(GPU_PACKAGES) $(MPI_PACKAGES) $(PAGE_PACKAGES) $(NOTEBOOK_TEST_PACKAGES)
+
 clean:
 	@rm -rf $(BUILD) out
 
-.PHONY: all here demo tests check check-quick check-deep check-mutants check-gpu bench pages pictures notebook notebooks dist install deps-build deps deps-deep deps-page deps-notebook deps-gpu deps-mpi clean
+.PHONY: all here demo tests check check-quick check-deep check-mutants check-gpu bench pages pictures notebook notebooks dist install deps-build deps deps-deep deps-page deps-notebook deps-gpu deps-mpi deps-all clean
