@@ -256,7 +256,7 @@ def commands_of(page):
         folder.mkdir()
         quiet = os.environ.get("FLYNN_TEST_MACHINE")  # harness/machine.c: what other programs do at the moment is hidden
         environment = {name: value for name, value in ENVIRONMENT.items() if not name.startswith("FLYNN") and name != "COLUMNS"}
-        environment.update(FLYNN_CACHE=f"{top}/cache", LC_ALL="C.UTF-8")
+        environment.update(FLYNN_CACHE=f"{top}/cache", FLYNN_MIN_TIME="0.02", LC_ALL="C.UTF-8")
         if quiet and pathlib.Path(quiet).exists():
             environment.update(TEST_MACHINE="quiet", LD_PRELOAD=quiet)
         for found in page.commands:
