@@ -178,6 +178,18 @@ static bool lacks_fft(const fl_device *device)
     return false;
 }
 
+/* FLYNN_TEST_WITHOUT names variants, with spaces between, that another test runs on the same device. */
+static bool is_tested_elsewhere(const char *variant)
+{
+    const char *names = getenv("FLYNN_TEST_WITHOUT");
+    const size_t length = strlen(variant);
+
+    for (; names && *names; names += strcspn(names, " "), names += strspn(names, " "))
+        if (strcspn(names, " ") == length && strncmp(names, variant, length) == 0)
+            return true;
+    return false;
+}
+
 const char *variant_of(const fl_device *device, const char *operation, fl_dtype dtype, size_t i)
 {
     if (i == 0)
@@ -185,7 +197,7 @@ const char *variant_of(const fl_device *device, const char *operation, fl_dtype 
     fl_variant_info info;
     for (size_t row = 0; fl_variant_get(device, row, &info) == FL_OK; row++) {
         bool fits = strcmp(info.operation, operation) == 0 && strcmp(info.variant, "auto") != 0 &&
-                    (info.dtypes & (1u << dtype)) != 0;
+                    (info.dtypes & (1u << dtype)) != 0 && !is_tested_elsewhere(info.variant);
         if (fits && fl_variant_ready(device, row) == FL_OK && --i == 0)
             return info.variant;
     }

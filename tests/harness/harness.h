@@ -70,7 +70,8 @@ bool is_gpu(const fl_device *device);
 /* Whether the device is an emulation, or the test is to be small. */
 bool is_slow(const fl_device *device);
 
-/* The i-th variant of an operation ("sort") that computes in `dtype`, "auto" being the 0th; NULL past the last. */
+/* The i-th variant of an operation ("sort") that computes in `dtype`, "auto" being the 0th; NULL past the last. Those
+ * that FLYNN_TEST_WITHOUT names are none. */
 const char *variant_of(const fl_device *device, const char *operation, fl_dtype dtype, size_t i);
 
 /* Fails the test unless the call returned that status; for one that is not FL_OK, unless it left a message of one
