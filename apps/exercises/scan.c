@@ -67,10 +67,11 @@ static compare_result check(const exercise *e, const measurement *m, char *metho
 {
     const bool sequential = strcmp(m->variant, "naive") == 0 && strcmp(m->device.family, "cpu") == 0;
 
-    snprintf(method, size, "%s",
-             m->results[0].dtype == FL_I64 || reduction_of(e) == FL_MAXIMUM ? "a loop on the host, exactly"
-             : sequential ? "a compensated sum on the host; each within the error of one loop"
-                          : "a compensated sum on the host; each within the error of a tree");
+    if (m->results[0].dtype == FL_I64 || reduction_of(e) == FL_MAXIMUM)
+        snprintf(method, size, "a loop on the host, exactly");
+    else
+        snprintf(method, size, "a %s on the host; each within the error of %s",
+                 m->results[0].dtype == FL_F32 ? "sum in f64" : "compensated sum", sequential ? "one loop" : "a tree");
     return scan_compare(&m->results[0], &e->inputs[0], reduction_of(e), ((const scan_options *)e->own)->exclusive,
                         sequential);
 }

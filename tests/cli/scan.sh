@@ -7,7 +7,9 @@ quick=(--repeat=1 --warmup=0)
 
 ok "no input at all" scan "${quick[@]}"
 check "16,777,216 numbers" grep -q 'the running sum of 16777216 f32' "$work/out"
-check "how it is checked" grep -q 'checked against: a compensated sum on the host' "$work/out"
+check "how it is checked" grep -q 'checked against: a sum in f64 on the host; each within the error of a tree' "$work/out"
+ok "f64" scan --size=1000 --dtype=f64 --variant=naive --backend=serial "${quick[@]}"
+check "is checked with more digits" grep -q 'checked against: a compensated sum on the host; each within the error of one loop' "$work/out"
 ok "every backend" scan --backend=all --size=300000 --json "${quick[@]}"
 check "every backend is right" json "$work/out" 'all(r["check"]["ok"] and r["check"]["compared"] == 300000 and
     r["shape"] == [300000] and r["bytes"] == 8 * 300000 and r["flops"] == 300000 for r in d["results"])'
