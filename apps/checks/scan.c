@@ -42,11 +42,19 @@ typedef struct scan_work {
 #define SUM(a, b) (int64_t)((uint64_t)(a) + (uint64_t)(b))
 #define MAXIMUM(a, b) ((b) > (a) ? (b) : (a))
 
+/* What sum = a + b lost. */
+static inline double lost_by(double a, double b, double sum)
+{
+    const double of_b = sum - a;
+
+    return (a - (sum - of_b)) + (b - of_b);
+}
+
 static inline void add(running *r, double x, double magnitude)
 {
-    const double sum = r->real + x, of_x = sum - r->real;
+    const double sum = r->real + x;
 
-    r->lost += (r->real - (sum - of_x)) + (x - of_x);
+    r->lost += lost_by(r->real, x, sum);
     r->real = sum;
     r->magnitude += magnitude;
 }
@@ -117,8 +125,8 @@ static void append_sum(const scan_work *w, running *r, int64_t first, int64_t co
     memset(x + count, 0, (size_t)(CHUNK - count) * sizeof *x);
     for (int64_t i = 0; i < CHUNK; i += LANES)
         for (int k = 0; k < LANES; k++) {
-            const double sum = real[k] + x[i + k], of_x = sum - real[k];
-            lost[k] += (real[k] - (sum - of_x)) + (x[i + k] - of_x);
+            const double sum = real[k] + x[i + k];
+            lost[k] += lost_by(real[k], x[i + k], sum);
             magnitude[k] += finite_magnitude(x[i + k]);
             real[k] = sum;
         }

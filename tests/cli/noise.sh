@@ -90,13 +90,13 @@ d = json.load(open(sys.argv[1]))
 total = {(r["backend_requested"], r["size"]): r["total_s"] for r in d["results"] if r["disturbed"] is None}
 sizes = [n for n in (100, 2000, 30000) if ("failing", n) in total and ("serial", n) in total]  # a row that was disturbed does not count
 pays = [total["failing", n] < total["serial", n] for n in sizes]
-of = len(pays)
-while of > 0 and pays[of - 1]:
-    of -= 1
+first = len(pays)
+while first > 0 and pays[first - 1]:
+    first -= 1
 start = "with the copies failing "
 expected = ("with the copies nothing says whether failing pays" if not sizes else
-            start + "pays from the least size on: at " if of == 0 else
-            start + f"does not pay at size {sizes[-1]}: it is " if of == len(pays) else start + f"pays from size {sizes[of]} on: there it is ")
+            start + "pays from the least size on: at " if first == 0 else
+            start + f"does not pay at size {sizes[-1]}: it is " if first == len(pays) else start + f"pays from size {sizes[first]} on: there it is ")
 assert len(d["with_copies"]) == 1 and d["with_copies"][0].startswith(expected), (d["with_copies"], sizes, pays)
 PY
 check "are said of the device that has them" "$PYTHON" pays.py "$work/out"

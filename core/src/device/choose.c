@@ -175,7 +175,7 @@ fl_status core_find_row(const fl_device *device, const core_step *step, const ch
 fl_status core_check_tolerance(const fl_device *device, const core_step *step, const fl_row *row, double tolerance)
 {
     const char *name = core_operation_name(step->operation);
-    const double bound = tolerance > 0 ? core_bound(device->plugin.self, row, step->args) : 0;
+    const double bound = core_bound(device->plugin.self, row, step->args);
     char least[32];
 
     if (bound <= tolerance)

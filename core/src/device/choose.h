@@ -22,7 +22,7 @@ extern const char core_automatic[];
 fl_status core_find_row(const fl_device *device, const core_step *step, const char *variant, double tolerance,
                         const fl_row **found);
 
-/* Refuses a tolerance that the row does not take for these arguments. */
+/* Refuses a tolerance above 0 that the row does not take for these arguments. */
 fl_status core_check_tolerance(const fl_device *device, const core_step *step, const fl_row *row, double tolerance);
 
 #endif

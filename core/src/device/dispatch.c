@@ -176,7 +176,7 @@ fl_status core_call_nothing(core_call *call, const core_step *step)
     return status;
 }
 
-fl_status core_call_convert(core_call *call, fl_buffer *buffer, fl_dtype dtype)
+static fl_status convert(core_call *call, fl_buffer *buffer, fl_dtype dtype)
 {
     fl_convert_args args = {.in = *buffer, .out = *buffer};
     core_step step = {FL_OP_CONVERT, dtype, &args};
@@ -187,8 +187,6 @@ fl_status core_call_convert(core_call *call, fl_buffer *buffer, fl_dtype dtype)
     fl_status status;
     size_t bytes;
 
-    if (buffer->dtype == dtype)
-        return FL_OK;
     for (int d = buffer->ndim - 1; d >= 0; d--) {
         args.out.stride[d] = elements;
         fits_64_bits = fits_64_bits && !__builtin_mul_overflow(elements, buffer->shape[d], &elements);
@@ -206,6 +204,11 @@ fl_status core_call_convert(core_call *call, fl_buffer *buffer, fl_dtype dtype)
     status = run(call, &step, row, &launch, core_buffer_bytes(&args.in) + core_buffer_bytes(&args.out));
     *buffer = args.out;
     return status;
+}
+
+fl_status core_call_convert(core_call *call, fl_buffer *buffer, fl_dtype dtype)
+{
+    return buffer->dtype == dtype ? FL_OK : convert(call, buffer, dtype);
 }
 
 /* The variant that an "auto" row chose is known only now, when its stream is done. */
@@ -265,8 +268,7 @@ fl_status core_call_run(const char *name, fl_device *device, const fl_run *run, 
     if (status != FL_OK)
         return status;
     for (int i = 0; i < count && status == FL_OK; i++)
-        if (inputs[i]->dtype != step->dtype)
-            status = core_call_convert(&call, inputs[i], step->dtype);
+        status = core_call_convert(&call, inputs[i], step->dtype);
     if (status == FL_OK)
         status = core_call_step(&call, step, bytes);
     return core_call_end(&call, step, status);
