@@ -86,6 +86,8 @@ template <typename Call>
 fl_status with_blas(const fl_context *context, const char *function, Call call)
 {
     hip_device *device = hip_device_of(context);
+    if (hip_leaves_graph(context) != FL_OK)
+        return FL_E_UNSUPPORTED;
     HIP_SELECT(device);
     const std::lock_guard<std::mutex> guard(device->blas_lock);
     const hipStream_t queue = hip_stream_of(context)->queue;

@@ -361,6 +361,8 @@ fl_status launch_separable(const fl_context *context, const fl_convolve_args *ar
 fl_status wait_for(const fl_context *context)
 {
     const hip_device *device = hip_device_of(context);
+    if (hip_leaves_graph(context) != FL_OK)
+        return FL_E_UNSUPPORTED;
     HIP_TRY(device->host, device->number, hipStreamSynchronize(hip_stream_of(context)->queue));
     return FL_OK;
 }

@@ -50,6 +50,8 @@ fl_status plans_for(const fl_context *context, fl_dtype dtype, const fft_cut &c,
 {
     hip_stream *stream = hip_stream_of(context);
     const auto kept = static_cast<fft_plans *>(stream->fft.get());
+    if (hip_leaves_graph(context) != FL_OK) /* a later call may replace the plans */
+        return FL_E_UNSUPPORTED;
     *plans = kept;
     if (kept && kept->dtype == dtype && kept->edge[0] == c.edge[0] && kept->edge[1] == c.edge[1] &&
         kept->count == c.count)

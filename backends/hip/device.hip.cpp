@@ -33,7 +33,8 @@ fl_status allocate(void *self, size_t bytes, void **memory)
 
 void release(void *self, void *memory)
 {
-    const hip_device *device = static_cast<hip_device *>(self);
+    hip_device *device = static_cast<hip_device *>(self);
+    const std::lock_guard<std::recursive_mutex> guard(device->recording);
     if (hipSetDevice(device->number) == hipSuccess && hipDeviceSynchronize() == hipSuccess)
         (void)hipFree(memory);
 }
@@ -159,7 +160,10 @@ fl_status synchronize(void *self)
 {
     hip_device *device = static_cast<hip_device *>(self);
     HIP_SELECT(device);
-    HIP_TRY(device->host, device->number, hipDeviceSynchronize());
+    {
+        const std::lock_guard<std::recursive_mutex> guard(device->recording);
+        HIP_TRY(device->host, device->number, hipDeviceSynchronize());
+    }
     fl_status status = FL_OK;
     const std::lock_guard<std::mutex> guard(device->lock);
     for (hip_stream *stream = device->streams; stream; stream = stream->next) {
@@ -304,6 +308,10 @@ const fl_device_api device_api = {
     stream_create_urgent,
     0, // takes_lanes
     hip_program_watch,
+    hip_graph_begin,
+    hip_graph_end,
+    hip_graph_run,
+    hip_graph_free,
 };
 
 } // namespace

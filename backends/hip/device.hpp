@@ -42,6 +42,7 @@ struct hip_stream {
     std::shared_ptr<void> fft;                  /* plans of FFTs, created at first use */
     std::unique_ptr<void, hip_deleter> arrived; /* reduce's counters, 0 between launches; created at first use */
     hip_launched last;                          /* queued by hip_queue or hip_code_queue */
+    bool records;                               /* what is queued becomes a graph: hip_leaves_graph */
 };
 
 struct gpu_solver_handle; /* gpu_solver.h's */
@@ -59,6 +60,8 @@ struct hip_device {
     int64_t max_grid[3], max_grid_threads[3]; /* fl_device_info's */
     std::unique_ptr<fl_row[]> rows;
     std::mutex lock; /* guards the list of streams */
+    /* Held while a stream records, and while the whole device is waited for, which a recording does not allow. */
+    std::recursive_mutex recording;
     hip_stream *streams;
     std::mutex blas_lock;   /* guards the handle: one thread at a time uses it */
     void *blas;             /* blas.hip.cpp's; null before the first use */
@@ -71,6 +74,22 @@ struct hip_device {
 
 /* device.hip.cpp's functions. (Not the table itself: clang would also emit an external constant for the GPU.) */
 const fl_device_api *hip_device_functions();
+
+/* Graphs: graph.hip.cpp's functions of fl_device_api. The emulation has none. */
+#if defined(GPU_EMULATION)
+constexpr decltype(fl_device_api::graph_begin) hip_graph_begin = nullptr;
+constexpr decltype(fl_device_api::graph_end) hip_graph_end = nullptr;
+constexpr decltype(fl_device_api::graph_run) hip_graph_run = nullptr;
+constexpr decltype(fl_device_api::graph_free) hip_graph_free = nullptr;
+#else
+fl_status hip_graph_begin(void *self, void *stream);
+fl_status hip_graph_end(void *self, void *stream, int32_t keep, void **graph);
+fl_status hip_graph_run(void *self, void *graph, void *stream);
+void hip_graph_free(void *self, void *graph);
+#endif
+
+/* Creates the stream's counters for reduce, unless it has them. */
+fl_status hip_make_counters(const hip_device *device, hip_stream *stream);
 
 /* Copies between the GPUs of several processes: group.hip.cpp's functions of fl_device_api. The emulation has none. */
 #if defined(GPU_EMULATION)
@@ -150,6 +169,13 @@ fl_status hip_failed(const fl_host *host, int device, hipError_t error, const ch
 inline hip_stream *hip_stream_of(const fl_context *context)
 {
     return static_cast<hip_stream *>(context->stream);
+}
+
+/* A row calls this before it waits, or uses what streams share, such as a library's handle. FL_E_UNSUPPORTED: its work
+ * is recorded for a graph, which cannot hold that; core then queues the row for each run. */
+inline fl_status hip_leaves_graph(const fl_context *context)
+{
+    return hip_stream_of(context)->records ? FL_E_UNSUPPORTED : FL_OK;
 }
 
 inline hip_device *hip_device_of(const fl_context *context)

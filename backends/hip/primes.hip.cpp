@@ -130,6 +130,8 @@ template <division how>
 fl_status run_each(const fl_context *context, const void *arguments, const fl_launch *)
 {
     const fl_primes_args *args = primes_of(arguments);
+    if (hip_leaves_graph(context) != FL_OK)
+        return FL_E_UNSUPPORTED;
     std::unique_ptr<collector> primes(new (std::nothrow) collector(context, static_cast<int64_t *>(args->out.data)));
     if (!primes)
         return context->host->error(FL_E_MEMORY, "out of memory for a list of primes");

@@ -186,21 +186,10 @@ dim3 block_of(const fl_launch *launch)
 /* The stream's counters, which kernels leave as they found them: 0. */
 fl_status counters_of(const fl_context *context, unsigned **counters)
 {
-    static const unsigned zeros[most_counters] = {};
-    const hip_device *device = hip_device_of(context);
     hip_stream *stream = hip_stream_of(context);
-    if (!stream->arrived) {
-        void *memory;
-        HIP_SELECT(device);
-        HIP_TRY(device->host, device->number, hipMalloc(&memory, sizeof zeros));
-        stream->arrived.reset(memory);
-        const hipError_t error = hipMemcpyAsync(memory, zeros, sizeof zeros, hipMemcpyHostToDevice, stream->queue);
-        if (error != hipSuccess)
-            stream->arrived.reset();
-        HIP_TRY(device->host, device->number, error);
-    }
+    const fl_status status = hip_make_counters(hip_device_of(context), stream);
     *counters = static_cast<unsigned *>(stream->arrived.get());
-    return FL_OK;
+    return status;
 }
 
 /* Room for the states of parts, where there are several. */
@@ -409,6 +398,22 @@ const fl_row rows[] = {
 };
 
 } // namespace
+
+fl_status hip_make_counters(const hip_device *device, hip_stream *stream)
+{
+    static const unsigned zeros[most_counters] = {};
+    if (stream->arrived)
+        return FL_OK;
+    void *memory;
+    HIP_SELECT(device);
+    HIP_TRY(device->host, device->number, hipMalloc(&memory, sizeof zeros));
+    stream->arrived.reset(memory);
+    const hipError_t error = hipMemcpyAsync(memory, zeros, sizeof zeros, hipMemcpyHostToDevice, stream->queue);
+    if (error != hipSuccess)
+        stream->arrived.reset();
+    HIP_TRY(device->host, device->number, error);
+    return FL_OK;
+}
 
 hip_rows hip_reduce_rows()
 {

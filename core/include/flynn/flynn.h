@@ -340,6 +340,30 @@ FL_API fl_status fl_array_to_dlpack(const fl_array *array, struct DLManagedTenso
 FL_API fl_status fl_host_alloc(fl_device *device, size_t bytes, void **memory);
 FL_API void fl_host_free(fl_device *device, void *memory);
 
+/* ----------------------------------------------------------------------------------------------- graphs ---- */
+
+/* Calls that are recorded once and then run as often as wanted, at less cost: their arguments were checked and their
+ * variants chosen when they were recorded, and a GPU gets them as one piece of work. That pays where many calls take
+ * few microseconds each, such as the steps of a simulation. */
+typedef struct fl_graph fl_graph;
+
+/* Records what is queued in the stream from now on in place of doing it: operations, launches of kernels, and
+ * fl_array_write and fl_array_read, whose host memory is copied from or to by each run. A call fails as it would
+ * otherwise, and is then no part of the graph; FL_E_UNSUPPORTED: it waits for its work. A call with fl_run.timing, a
+ * wait for the stream, and its events are FL_E_ARGUMENT until fl_graph_end. FL_E_ARGUMENT, FL_E_MEMORY. */
+FL_API fl_status fl_graph_begin(fl_stream *stream);
+/* Ends the recording and creates the graph. The stream, and the arrays, functions, kernels and host memory of the
+ * recorded calls must stay until the graph is freed; what is in the arrays may change between runs. */
+FL_API fl_status fl_graph_end(fl_stream *stream, fl_graph **graph);
+/* Queues all recorded calls in that stream, in their order. The results are those of the calls themselves. One run of a
+ * graph follows the other. FL_E_ARGUMENT, FL_E_MEMORY, FL_E_DEVICE. */
+FL_API fl_status fl_graph_run(fl_graph *graph);
+/* How many launches a run takes: 1 where the device has the whole graph (a GPU; not an emulation), else one for each
+ * recorded piece of work: on a processor, and where a call waits or uses a library of the GPU's vendor on the way. */
+FL_API int64_t fl_graph_launches(const fl_graph *graph);
+/* Waits for the runs. */
+FL_API void fl_graph_free(fl_graph *graph);
+
 /* ------------------------------------------------------------------------------------------------ trace ---- */
 
 /* A piece of recorded work. It is valid only during the call of `take`. */

@@ -267,6 +267,16 @@ typedef struct fl_device_api {
     /* Lets the next launch of the code by the calling thread be watched, and writes to watch->found until that launch
      * returns; NULL: it is not watched after all. NULL: the device cannot watch. */
     void (*kernel_watch)(void *self, void *code, const fl_kernel_watch_job *watch);
+    /* What the calling thread queues in the stream between graph_begin and graph_end is not done: graph_end makes a
+     * graph of it if `keep` is not 0, else forgets it. A row that a graph cannot hold, since it waits, returns
+     * FL_E_UNSUPPORTED between the two. The memory that rows take stays theirs for as long as the graph. NULL, all four:
+     * the device has no graphs, and core queues the rows again. */
+    fl_status (*graph_begin)(void *self, void *stream);
+    fl_status (*graph_end)(void *self, void *stream, int32_t keep, void **graph);
+    /* Queues the graph in the stream that it was made in. */
+    fl_status (*graph_run)(void *self, void *graph, void *stream);
+    /* Called when nothing that is queued is of the graph. */
+    void (*graph_free)(void *self, void *graph);
 } fl_device_api;
 
 /* The device that `open` returns. */

@@ -301,66 +301,6 @@ void fl_array_free(fl_array *array)
 
 /* ----------------------------------------------------------------------------------------------- copies ---- */
 
-/* The dimensions of an array after merging those whose elements are contiguous: a packed array has one, a view of some
- * of an array's columns has two. The last one's stride is 1. */
-typedef struct merged_dims {
-    int count;
-    int64_t shape[FL_MAX_DIMS], stride[FL_MAX_DIMS];
-} merged_dims;
-
-static merged_dims merge_dims(const fl_buffer *b)
-{
-    merged_dims m = {0};
-
-    for (int d = 0; d < b->ndim; d++) {
-        if (b->shape[d] == 1 && d + 1 < b->ndim)
-            continue;
-        if (m.count > 0 && m.stride[m.count - 1] == b->shape[d] * b->stride[d])
-            m.count--;
-        else
-            m.shape[m.count] = 1;
-        m.shape[m.count] *= b->shape[d];
-        m.stride[m.count++] = b->stride[d];
-    }
-    return m;
-}
-
-/* Queues the copy of rows whose starts are `pitch` bytes apart on the device, from address `at` on, to packed memory if
- * `reads`, else from there. */
-static fl_status copy_rows(const fl_device *device, void *stream, fl_copy_kind kind, bool reads, char *at, char *packed,
-                           fl_copy rows, size_t pitch)
-{
-    rows.kind = kind;
-    rows.to = reads ? packed : at;
-    rows.from = reads ? at : packed;
-    rows.to_pitch = reads ? rows.width : pitch;
-    rows.from_pitch = reads ? pitch : rows.width;
-    return device->plugin.api->copy(device->plugin.self, stream, &rows);
-}
-
-fl_status core_copy_packed(const fl_device *device, void *stream, fl_copy_kind kind, bool reads, const fl_buffer *b,
-                           void *packed)
-{
-    const size_t size = fl_dtype_size(b->dtype);
-    const merged_dims m = merge_dims(b);
-    const int outer = m.count > 2 ? m.count - 2 : 0;
-    const int64_t counts[2] = {outer > 0 ? m.shape[0] : 1, outer > 1 ? m.shape[1] : 1};
-    const fl_copy rows = {.width = (size_t)m.shape[m.count - 1] * size,
-                          .rows = m.count > 1 ? (size_t)m.shape[m.count - 2] : 1};
-    const size_t pitch = m.count > 1 ? (size_t)m.stride[m.count - 2] * size : rows.width;
-    char *at = packed;
-    fl_status status = FL_OK;
-
-    for (int64_t i = 0; i < counts[0] && status == FL_OK; i++) {
-        for (int64_t j = 0; j < counts[1] && status == FL_OK; j++) {
-            int64_t offset = (outer > 0 ? i * m.stride[0] : 0) + (outer > 1 ? j * m.stride[1] : 0);
-            status = copy_rows(device, stream, kind, reads, (char *)b->data + (size_t)offset * size, at, rows, pitch);
-            at += rows.rows * rows.width;
-        }
-    }
-    return status;
-}
-
 /* Queues the copy between the array and packed host memory. */
 static fl_status copy_all(const fl_array *a, fl_copy_kind kind, char *host, fl_stream *stream)
 {
@@ -373,7 +313,7 @@ static fl_status copy_all(const fl_array *a, fl_copy_kind kind, char *host, fl_s
     core_lock_take(&stream->lock);
     span = core_trace_begin(stream, reads ? CORE_SPAN_TO_HOST : CORE_SPAN_TO_DEVICE,
                             reads ? "copy to host" : "copy to device", NULL, core_buffer_bytes(&a->buffer));
-    status = core_copy_packed(a->device, stream->handle, kind, reads, &a->buffer, host);
+    status = core_copy_packed(stream, kind, reads, &a->buffer, host);
     core_trace_end(stream, span, NULL);
     core_lock_leave(&stream->lock);
     return status;

@@ -57,11 +57,6 @@ fl_status core_check_vector(const char *call, const char *name, const fl_array *
 fl_status core_check_in_place(const char *call, const char *out_name, const fl_array *out, const char *in_name,
                               const fl_array *in);
 
-/* Queues the copy of an array with at least one element to packed memory if `reads`, else from there: in one piece,
- * except for views of more than two dimensions. The packed memory is the host's or the device's, as `kind` says. */
-fl_status core_copy_packed(const fl_device *device, void *stream, fl_copy_kind kind, bool reads, const fl_buffer *b,
-                           void *packed);
-
 /* "2048x2048", for messages; returns `text`. */
 const char *core_shape_text(char *text, size_t size, int ndim, const int64_t *shape);
 

@@ -8,8 +8,9 @@
 /* One row to run, its arguments checked. */
 typedef struct core_step {
     fl_operation operation;
-    fl_dtype dtype;   /* it computes in */
-    const void *args; /* the operation's struct */
+    fl_dtype dtype;    /* it computes in */
+    const void *args;  /* the operation's struct */
+    size_t args_bytes; /* of it, and of what it points to behind it; 0: the call cannot be recorded, since it waits */
 } core_step;
 
 /* "convolve"; never NULL. */

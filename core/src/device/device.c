@@ -89,36 +89,3 @@ void core_stream_free(fl_stream *stream)
     api->stream_free(self, stream->handle);
     free(stream);
 }
-
-static fl_status create(const char *call, fl_device *device, bool urgent, fl_stream **stream)
-{
-    fl_status status;
-
-    if (!device || !stream)
-        return core_fail(FL_E_ARGUMENT, "%s: %s is NULL", call, device ? "stream" : "device");
-    *stream = NULL;
-    status = core_stream_create(device, urgent, stream);
-    if (status == FL_OK)
-        core_device_keep(device);
-    return status;
-}
-
-fl_status fl_stream_create(fl_device *device, fl_stream **stream)
-{
-    return create("fl_stream_create", device, false, stream);
-}
-
-fl_status fl_stream_create_urgent(fl_device *device, fl_stream **stream)
-{
-    return create("fl_stream_create_urgent", device, true, stream);
-}
-
-void fl_stream_free(fl_stream *stream)
-{
-    fl_device *device = stream ? stream->device : NULL;
-
-    if (!stream)
-        return;
-    core_stream_free(stream);
-    core_device_drop(device);
-}

@@ -3,6 +3,7 @@
 
 #include "array.h"
 #include "bounds.h"
+#include "graph.h"
 #include "base/status.h"
 #include "trace.h"
 
@@ -85,12 +86,18 @@ fl_status core_call_begin(core_call *call, const char *name, fl_device *device, 
     status = check_run(name, call->run);
     if (status == FL_OK)
         status = core_stream_of(name, device, call->run->stream, &call->stream);
+    if (status == FL_OK && call->stream->recording && call->run->timing)
+        status = core_fail(FL_E_ARGUMENT, "%s: a call that is recorded takes no time: run->timing must be NULL", name);
     if (status == FL_OK && device->plugin.api->prepare_thread)
         status = device->plugin.api->prepare_thread(device->plugin.self);
     if (status != FL_OK)
         return status;
     core_lock_take(&call->stream->lock);
     call->context = (fl_context){&core_host, device->plugin.self, call->stream->handle, &device->pool};
+    if (call->stream->recording) {
+        call->context.pool = core_graph_pool(call->stream->recording);
+        call->recorded = core_graph_last(call->stream->recording);
+    }
     if (call->run->timing)
         status = core_timer_start(call->stream);
     if (status != FL_OK)
@@ -134,8 +141,48 @@ static fl_status plan(const core_call *call, const core_step *step, const char *
     return status != FL_OK ? status : check_limits(name, &call->device->plugin.info, launch);
 }
 
+/* A row in a recording. Its arguments follow. */
+typedef struct recorded_row {
+    _Alignas(CORE_PIECE_ALIGNMENT) const fl_row *row;
+    fl_launch launch;
+} recorded_row;
+
+static fl_status queue_recorded(const core_piece *piece, fl_stream *stream, const fl_context *context)
+{
+    const recorded_row *r = piece->data;
+
+    (void)stream;
+    return r->row->run(context, r + 1, &r->launch);
+}
+
+static fl_status record(core_call *call, const core_step *step, const fl_row *row, const fl_launch *launch,
+                        double bytes)
+{
+    const char *name = core_operation_name(step->operation);
+    const core_piece piece = {
+        .kind = CORE_SPAN_KERNEL, .name = name, .detail = row->variant, .bytes = bytes, .queue = queue_recorded};
+    recorded_row *r;
+
+    if (step->args_bytes == 0)
+        return core_fail(FL_E_UNSUPPORTED, "%s: the call waits for its work, which cannot be recorded", name);
+    r = core_graph_record(call->stream->recording, &piece, sizeof *r + step->args_bytes);
+    if (!r)
+        return core_fail(FL_E_MEMORY, "out of host memory");
+    *r = (recorded_row){row, *launch};
+    memcpy(r + 1, step->args, step->args_bytes);
+    if (step->operation == FL_OP_KERNEL) { /* its arguments lie behind fl_kernel_args */
+        fl_kernel_args *args = (fl_kernel_args *)(r + 1);
+        for (int i = 0; i < args->count; i++)
+            args->arguments[i] = (char *)args + ((char *)args->arguments[i] - (const char *)step->args);
+    }
+    return FL_OK;
+}
+
 static fl_status run(core_call *call, const core_step *step, const fl_row *row, const fl_launch *launch, double bytes)
 {
+    if (call->stream->recording)
+        return record(call, step, row, launch, bytes);
+
     core_span span =
         core_trace_begin(call->stream, CORE_SPAN_KERNEL, core_operation_name(step->operation), row->variant, bytes);
     fl_status status = row->run(&call->context, step->args, launch);
@@ -179,7 +226,7 @@ fl_status core_call_nothing(core_call *call, const core_step *step)
 static fl_status convert(core_call *call, fl_buffer *buffer, fl_dtype dtype)
 {
     fl_convert_args args = {.in = *buffer, .out = *buffer};
-    core_step step = {FL_OP_CONVERT, dtype, &args};
+    core_step step = {FL_OP_CONVERT, dtype, &args, sizeof args};
     int64_t elements = 1;
     bool fits_64_bits = true;
     const fl_row *row;
@@ -254,7 +301,9 @@ fl_status core_call_end(core_call *call, const core_step *last, fl_status status
             fill_kernel(call);
         }
     }
-    core_pool_give_back(&call->device->pool, call->stream->handle);
+    if (call->stream->recording && status != FL_OK)
+        core_graph_cut(call->stream->recording, call->recorded);
+    core_pool_give_back(call->context.pool, call->stream->handle);
     core_lock_leave(&call->stream->lock);
     return status;
 }
@@ -293,7 +342,10 @@ fl_status core_call_empty(const char *name, fl_device *device, const fl_run *run
 
     if (status != FL_OK)
         return status;
-    status = core_call_end(&call, NULL, core_call_nothing(&call, step));
+    status = core_call_nothing(&call, step);
+    if (status == FL_OK && call.stream->recording && fl_array_size(out) > 0)
+        status = core_fail(FL_E_UNSUPPORTED, "%s: a call without elements waits, which cannot be recorded", name);
+    status = core_call_end(&call, NULL, status);
     if (call.run->timing)
         call.run->timing->kernel_s = 0;
     return status == FL_OK && fl_array_size(out) > 0 ? write_zeros(out, call.stream) : status;

@@ -13,6 +13,7 @@ typedef struct core_call {
     fl_stream *stream;
     const fl_run *run; /* never NULL */
     fl_context context;
+    struct core_piece *recorded; /* the last piece of the stream's recording before this call */
 } core_call;
 
 /* Locks the run's stream and starts its timer if run->timing is not NULL. After FL_OK core_call_end must be called. */

@@ -249,7 +249,7 @@ static int by_value(const void *a, const void *b)
 static fl_status take_roots(fl_device *device, const fl_array *array)
 {
     fl_unary_args args = {array->buffer, array->buffer};
-    const core_step step = {FL_OP_SQRT, FL_F32, &args};
+    const core_step step = {FL_OP_SQRT, FL_F32, &args, sizeof args};
 
     return core_call_run("sqrt", device, NULL, &step, (fl_buffer *[]){&args.in}, 1, 2 * core_buffer_bytes(&args.in));
 }

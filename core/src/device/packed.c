@@ -35,12 +35,12 @@ fl_status core_call_pack(core_call *call, fl_buffer *buffer)
 
     if (status != FL_OK || buffer->data == gaps.data)
         return status;
-    return core_copy_packed(call->device, call->context.stream, FL_COPY_ON_DEVICE, true, &gaps, buffer->data);
+    return core_copy_packed(call->stream, FL_COPY_ON_DEVICE, true, &gaps, buffer->data);
 }
 
 fl_status core_call_unpack(core_call *call, const fl_buffer *packed, const fl_array *out)
 {
     if (packed->data == out->buffer.data)
         return FL_OK;
-    return core_copy_packed(call->device, call->context.stream, FL_COPY_ON_DEVICE, false, &out->buffer, packed->data);
+    return core_copy_packed(call->stream, FL_COPY_ON_DEVICE, false, &out->buffer, packed->data);
 }

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * stream.c - waiting for streams, events, and timing calls.
+ * stream.c - waiting for streams, events, copies, and timing calls.
  */
 #include "stream.h"
 
 #include "base/status.h"
-#include "trace.h"
+#include "graph.h"
 
 #include <stdlib.h>
 
@@ -18,6 +18,43 @@ struct fl_event {
 static const fl_device_api *api_of(const fl_device *device)
 {
     return device->plugin.api;
+}
+
+/* ---------------------------------------------------------------------------------------------- streams ---- */
+
+static fl_status create(const char *call, fl_device *device, bool urgent, fl_stream **stream)
+{
+    fl_status status;
+
+    if (!device || !stream)
+        return core_fail(FL_E_ARGUMENT, "%s: %s is NULL", call, device ? "stream" : "device");
+    *stream = NULL;
+    status = core_stream_create(device, urgent, stream);
+    if (status == FL_OK)
+        core_device_keep(device);
+    return status;
+}
+
+fl_status fl_stream_create(fl_device *device, fl_stream **stream)
+{
+    return create("fl_stream_create", device, false, stream);
+}
+
+fl_status fl_stream_create_urgent(fl_device *device, fl_stream **stream)
+{
+    return create("fl_stream_create_urgent", device, true, stream);
+}
+
+void fl_stream_free(fl_stream *stream)
+{
+    fl_device *device = stream ? stream->device : NULL;
+
+    if (!stream)
+        return;
+    if (stream->recording)
+        core_graph_discard(stream->recording);
+    core_stream_free(stream);
+    core_device_drop(device);
 }
 
 /* ---------------------------------------------------------------------------------------------- waiting ---- */
@@ -34,11 +71,20 @@ fl_status core_stream_of(const char *call, fl_device *device, fl_stream *stream,
     return FL_OK;
 }
 
+/* Refuses what a recording cannot hold. */
+static fl_status check_not_recording(const char *call, const fl_stream *stream)
+{
+    return stream->recording ? core_fail(FL_E_ARGUMENT, "%s: the stream records a graph; call fl_graph_end first", call)
+                             : FL_OK;
+}
+
 fl_status core_stream_wait(fl_stream *stream)
 {
     core_span span;
-    fl_status status;
+    fl_status status = check_not_recording("fl_stream_wait", stream);
 
+    if (status != FL_OK)
+        return status;
     core_lock_take(&stream->lock);
     span = core_trace_begin(stream, CORE_SPAN_HOST, "wait for", stream->device->plugin.info.resource, 0);
     status = api_of(stream->device)->stream_wait(stream->device->plugin.self, stream->handle);
@@ -104,6 +150,8 @@ fl_status fl_event_record(fl_event *event, fl_stream *stream)
     if (!event)
         return core_fail(FL_E_ARGUMENT, "fl_event_record: event is NULL");
     status = core_stream_of("fl_event_record", event->device, stream, &stream);
+    if (status == FL_OK)
+        status = check_not_recording("fl_event_record", stream);
     if (status != FL_OK)
         return status;
     core_lock_take(&stream->lock);
@@ -142,6 +190,8 @@ fl_status fl_stream_wait_event(fl_stream *stream, fl_event *event)
 
     if (status == FL_OK)
         status = core_stream_of("fl_stream_wait_event", event->device, stream, &stream);
+    if (status == FL_OK)
+        status = check_not_recording("fl_stream_wait_event", stream);
     if (status != FL_OK)
         return status;
     core_lock_take(&stream->lock);
@@ -168,6 +218,100 @@ fl_status fl_event_elapsed(fl_event *start, fl_event *stop, double *seconds)
     if (status != FL_OK)
         return status;
     return api_of(stop->device)->event_elapsed(stop->device->plugin.self, start->handle, stop->handle, seconds);
+}
+
+/* ----------------------------------------------------------------------------------------------- copies ---- */
+
+/* A copy between an array and packed memory, which `reads` says the direction of. */
+typedef struct packed_copy {
+    fl_copy_kind kind;
+    bool reads;
+    fl_buffer buffer;
+    void *packed;
+} packed_copy;
+
+/* The dimensions of an array after merging those whose elements are contiguous: a packed array has one, a view of some
+ * of an array's columns has two. The last one's stride is 1. */
+typedef struct merged_dims {
+    int count;
+    int64_t shape[FL_MAX_DIMS], stride[FL_MAX_DIMS];
+} merged_dims;
+
+static merged_dims merge_dims(const fl_buffer *b)
+{
+    merged_dims m = {0};
+
+    for (int d = 0; d < b->ndim; d++) {
+        if (b->shape[d] == 1 && d + 1 < b->ndim)
+            continue;
+        if (m.count > 0 && m.stride[m.count - 1] == b->shape[d] * b->stride[d])
+            m.count--;
+        else
+            m.shape[m.count] = 1;
+        m.shape[m.count] *= b->shape[d];
+        m.stride[m.count++] = b->stride[d];
+    }
+    return m;
+}
+
+/* Queues the copy of rows whose starts are `pitch` bytes apart on the device, from address `at` on, to packed memory if
+ * `reads`, else from there. */
+static fl_status copy_rows(const fl_stream *stream, fl_copy_kind kind, bool reads, char *at, char *packed, fl_copy rows,
+                           size_t pitch)
+{
+    rows.kind = kind;
+    rows.to = reads ? packed : at;
+    rows.from = reads ? at : packed;
+    rows.to_pitch = reads ? rows.width : pitch;
+    rows.from_pitch = reads ? pitch : rows.width;
+    return api_of(stream->device)->copy(stream->device->plugin.self, stream->handle, &rows);
+}
+
+static fl_status copy_packed(const fl_stream *stream, const packed_copy *c)
+{
+    const fl_buffer *b = &c->buffer;
+    const size_t size = fl_dtype_size(b->dtype);
+    const merged_dims m = merge_dims(b);
+    const int outer = m.count > 2 ? m.count - 2 : 0;
+    const int64_t counts[2] = {outer > 0 ? m.shape[0] : 1, outer > 1 ? m.shape[1] : 1};
+    const fl_copy rows = {.width = (size_t)m.shape[m.count - 1] * size,
+                          .rows = m.count > 1 ? (size_t)m.shape[m.count - 2] : 1};
+    const size_t pitch = m.count > 1 ? (size_t)m.stride[m.count - 2] * size : rows.width;
+    char *at = c->packed;
+    fl_status status = FL_OK;
+
+    for (int64_t i = 0; i < counts[0] && status == FL_OK; i++) {
+        for (int64_t j = 0; j < counts[1] && status == FL_OK; j++) {
+            int64_t offset = (outer > 0 ? i * m.stride[0] : 0) + (outer > 1 ? j * m.stride[1] : 0);
+            status = copy_rows(stream, c->kind, c->reads, (char *)b->data + (size_t)offset * size, at, rows, pitch);
+            at += rows.rows * rows.width;
+        }
+    }
+    return status;
+}
+
+static fl_status queue_recorded(const core_piece *piece, fl_stream *stream, const fl_context *context)
+{
+    (void)context;
+    return copy_packed(stream, piece->data);
+}
+
+fl_status core_copy_packed(fl_stream *stream, fl_copy_kind kind, bool reads, const fl_buffer *b, void *packed)
+{
+    static const core_piece pieces[] = {
+        [FL_COPY_TO_DEVICE] = {.kind = CORE_SPAN_TO_DEVICE, .name = "copy to device", .queue = queue_recorded},
+        [FL_COPY_TO_HOST] = {.kind = CORE_SPAN_TO_HOST, .name = "copy to host", .queue = queue_recorded},
+        [FL_COPY_ON_DEVICE] = {.kind = CORE_SPAN_KERNEL, .name = "copy", .queue = queue_recorded}};
+    const packed_copy copy = {kind, reads, *b, packed};
+    packed_copy *recorded;
+
+    if (!stream->recording)
+        return copy_packed(stream, &copy);
+    recorded = core_graph_record(stream->recording, &pieces[kind], sizeof *recorded);
+    if (!recorded)
+        return core_fail(FL_E_MEMORY, "out of host memory");
+    *recorded = copy;
+    return FL_OK;
 }
 
 /* ----------------------------------------------------------------------------------------------- timing ---- */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Work in streams: which stream a call uses, waiting, timing. */
+ * Work in streams: which stream a call uses, waiting, copies, timing. */
 #ifndef FLYNN_CORE_STREAM_H
 #define FLYNN_CORE_STREAM_H
 
@@ -11,6 +11,11 @@ fl_status core_stream_of(const char *call, fl_device *device, fl_stream *stream,
 
 /* Locks the stream, waits for its work and reports what failed in it. */
 fl_status core_stream_wait(fl_stream *stream);
+
+/* Queues the copy of an array with at least one element to packed memory if `reads`, else from there: in one piece,
+ * except for views of more than two dimensions. The packed memory is the host's or the device's, as `kind` says. The
+ * caller holds the stream's lock. */
+fl_status core_copy_packed(fl_stream *stream, fl_copy_kind kind, bool reads, const fl_buffer *b, void *packed);
 
 /* Called before and after timed work in a locked stream. `stop` waits for the work. */
 fl_status core_timer_start(fl_stream *stream);

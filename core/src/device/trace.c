@@ -112,9 +112,12 @@ static void begin_in_stream(record *r, fl_stream *stream)
 
 core_span core_trace_begin(fl_stream *stream, core_span_kind kind, const char *name, const char *detail, double bytes)
 {
-    core_span span = {-1, has_ranges(stream)};
+    core_span span = {-1, false};
     record *r;
 
+    if (stream && stream->recording) /* nothing is done yet */
+        return span;
+    span.ranged = has_ranges(stream);
     if (span.ranged)
         stream->device->plugin.api->range_push(stream->device->plugin.self, name, detail);
     if (!atomic_load_explicit(&trace.on, memory_order_relaxed))

@@ -66,7 +66,7 @@ fl_status fl_allclose(fl_device *device, const fl_array *a, const fl_array *b, d
                       bool equal_nan, fl_closeness *found, const fl_run *run)
 {
     fl_allclose_args args = {.relative = relative, .absolute = absolute, .equal_nan = equal_nan};
-    core_step step = {FL_OP_ALLCLOSE, FL_F64, &args};
+    core_step step = {FL_OP_ALLCLOSE, FL_F64, &args, 0};
     core_call call;
     int64_t counts[FOUND] = {0, -1, 0};
     fl_status status = check(device, a, b, relative, absolute, found);

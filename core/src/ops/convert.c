@@ -28,7 +28,7 @@ static fl_status check(fl_device *device, const fl_array *in, const fl_array *ou
 fl_status fl_convert(fl_device *device, const fl_array *in, fl_array *out, const fl_run *run)
 {
     fl_convert_args args;
-    core_step step = {FL_OP_CONVERT, FL_F32, &args};
+    core_step step = {FL_OP_CONVERT, FL_F32, &args, sizeof args};
     fl_status status = check(device, in, out);
 
     if (status != FL_OK)

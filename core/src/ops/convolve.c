@@ -110,7 +110,7 @@ static fl_status queue(fl_device *device, const fl_array *image, const fl_array 
 {
     fl_convolve_args args = {
         .image = image->buffer, .kernel = kernel->buffer, .out = out->buffer, .origin = {at[0], at[1]}};
-    const core_step step = {FL_OP_CONVOLVE, compute_dtype(image, kernel), &args};
+    const core_step step = {FL_OP_CONVOLVE, compute_dtype(image, kernel), &args, sizeof args};
 
     if (fl_array_size(image) == 0 || fl_array_size(kernel) == 0 || fl_array_size(out) == 0)
         return core_call_empty(name, device, run, &step, out);

@@ -104,7 +104,7 @@ static fl_status queue(fl_device *device, const fl_array *signal, const fl_array
                        const fl_run *run)
 {
     fl_convolve1d_args args = {.signal = signal->buffer, .kernel = kernel->buffer, .out = out->buffer, .origin = at};
-    const core_step step = {FL_OP_CONVOLVE1D, compute_dtype(signal, kernel), &args};
+    const core_step step = {FL_OP_CONVOLVE1D, compute_dtype(signal, kernel), &args, sizeof args};
 
     if (fl_array_size(out) == 0)
         return core_call_empty(name, device, run, &step, out);

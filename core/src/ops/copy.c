@@ -21,7 +21,7 @@ static fl_status check(fl_device *device, const fl_array *in, const fl_array *ou
 fl_status fl_copy_array(fl_device *device, const fl_array *in, fl_array *out, const fl_run *run)
 {
     fl_copy_args args;
-    core_step step = {FL_OP_COPY, FL_U8, &args};
+    core_step step = {FL_OP_COPY, FL_U8, &args, sizeof args};
     fl_status status = check(device, in, out);
 
     if (status != FL_OK)

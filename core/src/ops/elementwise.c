@@ -71,13 +71,13 @@ static fl_status queue(const operands *o, fl_device *device, const fl_run *run)
 
     if (!o->y) {
         fl_unary_args args = {o->x->buffer, o->out->buffer};
-        return core_call_run(call, device, run, &(core_step){o->operation, dtype, &args}, (fl_buffer *[]){&args.in}, 1,
-                             bytes);
+        return core_call_run(call, device, run, &(core_step){o->operation, dtype, &args, sizeof args},
+                             (fl_buffer *[]){&args.in}, 1, bytes);
     }
     fl_binary_args args = {o->x->buffer, o->y->buffer, o->out->buffer};
     bytes += core_buffer_bytes(&args.y);
-    return core_call_run(call, device, run, &(core_step){o->operation, dtype, &args}, (fl_buffer *[]){&args.x, &args.y},
-                         2, bytes);
+    return core_call_run(call, device, run, &(core_step){o->operation, dtype, &args, sizeof args},
+                         (fl_buffer *[]){&args.x, &args.y}, 2, bytes);
 }
 
 static fl_status run_elementwise(const operands *o, bool binary, fl_device *device, const fl_run *run)

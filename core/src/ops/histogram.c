@@ -29,7 +29,7 @@ fl_status fl_histogram(fl_device *device, const fl_array *in, double lo, double 
                        const fl_run *run)
 {
     fl_histogram_args args;
-    core_step step = {FL_OP_HISTOGRAM, FL_F32, &args};
+    core_step step = {FL_OP_HISTOGRAM, FL_F32, &args, sizeof args};
     fl_status status = check(device, in, lo, hi, out);
 
     if (status != FL_OK)

@@ -18,13 +18,19 @@ typedef union value {
     int64_t integer; /* whose first bytes are those of a smaller one */
 } value;
 
-/* The arguments of one launch. */
+/* The arguments of one launch. What `args` points to lies behind it, so that a recording copies the whole. */
 typedef struct launch {
     fl_kernel_args args;
     value values[FL_MAX_PARAMETERS];
     fl_dtype dtype; /* of the row */
     double bytes;
 } launch;
+
+/* And with vectors and structs by value, which most launches do not have: they do not pay for the memory. */
+typedef struct launch_with_values {
+    launch launch;
+    _Alignas(CORE_VALUE_ALIGNMENT) unsigned char values[CORE_MOST_VALUES + CORE_VALUE_ALIGNMENT];
+} launch_with_values;
 
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "a smaller integer is the beginning of a larger one");
 
@@ -157,6 +163,8 @@ static fl_status run_watched(fl_kernel *kernel, const fl_argument *arguments, co
     fl_kernel_watch_job job = {.size = sizeof job, .found = &kernel->found};
     fl_status status;
 
+    if (run && run->stream && run->stream->recording)
+        return core_fail(FL_E_UNSUPPORTED, "kernel: a launch that is watched cannot be recorded");
     for (int i = 0; i < kernel->signature.count; i++) {
         const core_parameter *p = &kernel->signature.parameters[i];
         if (p->is_array)
@@ -178,31 +186,34 @@ static fl_status run_watched(fl_kernel *kernel, const fl_argument *arguments, co
     return status;
 }
 
-static fl_status launch_with(fl_kernel *kernel, const int64_t grid[3], int64_t shared_bytes,
-                             const fl_argument *arguments, int count, const fl_run *run, unsigned char *values)
+/* `values`: NULL, or those behind `l`; `size`: of all that. */
+static fl_status run_launch(fl_kernel *kernel, const int64_t grid[3], int64_t shared_bytes,
+                            const fl_argument *arguments, int count, const fl_run *run, launch *l,
+                            unsigned char *values, size_t size)
 {
-    launch l;
-    fl_status status = check(kernel, grid, shared_bytes, arguments, count, &l, values);
-    const core_step step = {FL_OP_KERNEL, status == FL_OK ? l.dtype : FL_U8, &l.args};
+    fl_status status = check(kernel, grid, shared_bytes, arguments, count, l, values);
+    const core_step step = {FL_OP_KERNEL, status == FL_OK ? l->dtype : FL_U8, &l->args, size};
 
     if (status == FL_OK && kernel->watch_next)
-        return run_watched(kernel, arguments, run, &step, l.bytes);
-    return status == FL_OK ? core_call_run("kernel", kernel->compiled.device, run, &step, NULL, 0, l.bytes) : status;
+        return run_watched(kernel, arguments, run, &step, l->bytes);
+    return status == FL_OK ? core_call_run("kernel", kernel->compiled.device, run, &step, NULL, 0, l->bytes) : status;
 }
 
-/* The memory of values is apart, so that other launches do not pay for it. */
-static fl_status launch_with_values(fl_kernel *kernel, const int64_t grid[3], int64_t shared_bytes,
-                                    const fl_argument *arguments, int count, const fl_run *run)
+static fl_status run_with_values(fl_kernel *kernel, const int64_t grid[3], int64_t shared_bytes,
+                                 const fl_argument *arguments, int count, const fl_run *run)
 {
-    _Alignas(CORE_VALUE_ALIGNMENT) unsigned char values[CORE_MOST_VALUES + CORE_VALUE_ALIGNMENT];
+    launch_with_values l;
 
-    return launch_with(kernel, grid, shared_bytes, arguments, count, run, values);
+    return run_launch(kernel, grid, shared_bytes, arguments, count, run, &l.launch, l.values,
+                      offsetof(launch_with_values, values) + (size_t)kernel->signature.value_bytes);
 }
 
 fl_status fl_kernel_launch(fl_kernel *kernel, const int64_t grid[3], int64_t shared_bytes, const fl_argument *arguments,
                            int count, const fl_run *run)
 {
+    launch l;
+
     if (kernel && kernel->signature.value_bytes > 0)
-        return launch_with_values(kernel, grid, shared_bytes, arguments, count, run);
-    return launch_with(kernel, grid, shared_bytes, arguments, count, run, NULL);
+        return run_with_values(kernel, grid, shared_bytes, arguments, count, run);
+    return run_launch(kernel, grid, shared_bytes, arguments, count, run, &l, NULL, sizeof l);
 }

@@ -119,7 +119,7 @@ fl_status fl_map(fl_device *device, const fl_function *function, const fl_array 
     const arguments a = {device, function, inputs, count, out};
     fl_map_args args;
     fl_status status = check(&a, &args);
-    const core_step step = {FL_OP_MAP, status == FL_OK ? out->buffer.dtype : FL_U8, &args};
+    const core_step step = {FL_OP_MAP, status == FL_OK ? out->buffer.dtype : FL_U8, &args, sizeof args};
 
     if (status != FL_OK)
         return status;

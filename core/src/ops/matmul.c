@@ -91,7 +91,7 @@ fl_status fl_matmul(fl_device *device, const fl_array *a, bool transpose_a, cons
                     fl_array *c, const fl_run *run)
 {
     fl_matmul_args args = {.transpose_a = transpose_a, .transpose_b = transpose_b};
-    core_step step = {FL_OP_MATMUL, FL_F32, &args};
+    core_step step = {FL_OP_MATMUL, FL_F32, &args, sizeof args};
     core_call call;
     fl_status status = core_check_arguments(name, device, (core_argument[]){{"a", a}, {"b", b}, {"c", c}}, 3);
 

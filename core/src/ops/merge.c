@@ -35,7 +35,7 @@ static fl_status call_sorted(fl_operation operation, fl_device *device, const co
         fl_merge_args merge;
         fl_search_sorted_args search;
     } args;
-    core_step step = {operation, FL_F32, &args};
+    core_step step = {operation, FL_F32, &args, sizeof args};
     core_call call;
     fl_status status = core_check_arguments(name, device, arrays, 3);
 

@@ -30,7 +30,7 @@ fl_status fl_multiply_add(fl_device *device, const fl_array *in, double factor, 
                           fl_array *out, const fl_run *run)
 {
     fl_multiply_add_args args;
-    core_step step = {FL_OP_MULTIPLY_ADD, FL_F32, &args};
+    core_step step = {FL_OP_MULTIPLY_ADD, FL_F32, &args, sizeof args};
     fl_status status = check(device, in, steps, out);
 
     if (status != FL_OK)

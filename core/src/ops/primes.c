@@ -76,7 +76,7 @@ static fl_status find(fl_device *device, int64_t first, int64_t upto, const fl_a
 {
     fl_primes_args args = {first > 0 ? first : 0, upto, out ? out->buffer : (fl_buffer){.dtype = FL_I64, .ndim = 1},
                            count->buffer};
-    core_step step = {FL_OP_PRIMES, FL_I64, &args};
+    core_step step = {FL_OP_PRIMES, FL_I64, &args, sizeof args};
     core_call call;
     fl_status status;
 

@@ -31,7 +31,7 @@ fl_status fl_qr(fl_device *device, const fl_array *a, fl_array *qt, fl_array *r,
 {
     const core_argument arrays[] = {{"a", a}, {"qt", qt}, {"r", r}};
     fl_qr_args args;
-    core_step step = {FL_OP_QR, FL_F32, &args};
+    core_step step = {FL_OP_QR, FL_F32, &args, 0};
     fl_status status = check(device, arrays);
 
     if (status != FL_OK)

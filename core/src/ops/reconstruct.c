@@ -122,7 +122,7 @@ fl_status fl_reconstruct(fl_device *device, const fl_array *u, const fl_array *s
                          fl_array *y, const fl_run *run)
 {
     fl_reconstruct_args args;
-    core_step step = {FL_OP_RECONSTRUCT, FL_F32, &args};
+    core_step step = {FL_OP_RECONSTRUCT, FL_F32, &args, sizeof args};
     double bytes;
     fl_status status = check(device, u, s, vt, rank, y);
 

@@ -127,7 +127,7 @@ static fl_status reduce(fl_device *device, const fl_array *x, const fl_array *y,
                         fl_array *out, const fl_run *run)
 {
     fl_reduce_args args = {.reduction = reduction};
-    core_step step = {FL_OP_REDUCE, FL_F32, &args};
+    core_step step = {FL_OP_REDUCE, FL_F32, &args, sizeof args};
     core_call call;
     fl_status status = check(device, x, y, reduction, axis, out);
 

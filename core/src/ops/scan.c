@@ -28,7 +28,7 @@ fl_status fl_scan(fl_device *device, const fl_array *in, fl_reduction reduction,
                   const fl_run *run)
 {
     fl_scan_args args;
-    core_step step = {FL_OP_SCAN, FL_F32, &args};
+    core_step step = {FL_OP_SCAN, FL_F32, &args, sizeof args};
     fl_status status = check(device, in, reduction, out);
 
     if (status != FL_OK)

@@ -35,7 +35,7 @@ static fl_status check(fl_device *device, const fl_array *in, const fl_array *ou
 fl_status fl_select(fl_device *device, const fl_array *in, fl_array *out, fl_array *count, const fl_run *run)
 {
     fl_select_args args;
-    core_step step = {FL_OP_SELECT, FL_F32, &args};
+    core_step step = {FL_OP_SELECT, FL_F32, &args, sizeof args};
     core_call call;
     fl_status status = check(device, in, out, count);
 

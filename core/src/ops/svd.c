@@ -58,7 +58,7 @@ fl_status fl_svd(fl_device *device, const fl_array *a, uint64_t seed, fl_array *
                  const fl_run *run)
 {
     fl_svd_args args;
-    core_step step = {FL_OP_SVD, FL_F32, &args};
+    core_step step = {FL_OP_SVD, FL_F32, &args, 0};
     fl_status status = check(device, a, u, s, vt);
 
     if (status != FL_OK)

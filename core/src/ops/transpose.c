@@ -40,7 +40,7 @@ static fl_buffer with_batches(fl_buffer b)
 fl_status fl_transpose(fl_device *device, const fl_array *in, fl_array *out, const fl_run *run)
 {
     fl_transpose_args args;
-    core_step step = {FL_OP_TRANSPOSE, FL_F32, &args};
+    core_step step = {FL_OP_TRANSPOSE, FL_F32, &args, sizeof args};
     fl_status status = check(device, in, out);
 
     if (status != FL_OK)

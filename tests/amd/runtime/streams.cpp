@@ -8,7 +8,9 @@
 
 #include <chrono>
 #include <deque>
+#include <memory>
 #include <set>
+#include <vector>
 
 namespace
 {
@@ -23,8 +25,13 @@ struct item {
     uint64_t until = 0;
 };
 
+struct graph {
+    std::vector<std::function<hipError_t()>> work;
+};
+
 struct stream {
     std::deque<item> queue;
+    std::unique_ptr<graph> recorded; /* what is queued goes into it; null: it is done */
 };
 
 stream null_stream;
@@ -70,6 +77,8 @@ bool advance_another(const stream *than)
 
 void drain(stream *s)
 {
+    if (s->recorded)
+        mistake("a stream is waited for while it records");
     while (!s->queue.empty())
         if (!advance(s) && !advance_another(s))
             mistake("a stream waits for an event that no stream will record");
@@ -89,6 +98,10 @@ hipError_t enqueue(hipStream_t handle, std::function<hipError_t()> work, bool no
     stream *s = stream_of(handle);
     if (!s)
         return hipErrorInvalidHandle;
+    if (s->recorded) {
+        s->recorded->work.push_back(std::move(work));
+        return hipSuccess;
+    }
     if (!settings().lazy) {
         execute(work);
         return hipSuccess;
@@ -102,6 +115,9 @@ hipError_t enqueue(hipStream_t handle, std::function<hipError_t()> work, bool no
 /* The streams that were created last go first. */
 void drain_all()
 {
+    for (const stream *s : streams)
+        if (s->recorded)
+            mistake("the device is waited for while a stream records");
     for (bool any = true; any;) {
         any = false;
         for (auto s = streams.rbegin(); s != streams.rend(); ++s)
@@ -156,6 +172,64 @@ HIP_API hipError_t hipStreamSynchronize(hipStream_t handle)
         return result(hipErrorInvalidHandle);
     drain(s);
     return waited();
+}
+
+/* A graph is kept as what was recorded, in its order; no copy that a later one refers to is made. */
+HIP_API hipError_t hipStreamBeginCapture(hipStream_t handle, hipStreamCaptureMode)
+{
+    turn mine;
+    if (fails_now())
+        return result(hipErrorOutOfMemory);
+    stream *s = stream_of(handle);
+    if (!s || s->recorded)
+        return result(hipErrorInvalidHandle);
+    s->recorded = std::make_unique<graph>();
+    return result(hipSuccess);
+}
+
+HIP_API hipError_t hipStreamEndCapture(hipStream_t handle, hipGraph_t *made)
+{
+    turn mine;
+    stream *s = stream_of(handle);
+    if (!s || !s->recorded)
+        return result(hipErrorInvalidHandle);
+    *made = (hipGraph_t)s->recorded.release();
+    return result(hipSuccess);
+}
+
+HIP_API hipError_t hipGraphInstantiateWithFlags(hipGraphExec_t *made, hipGraph_t from, unsigned long long)
+{
+    turn mine;
+    if (fails_now())
+        return result(hipErrorOutOfMemory);
+    *made = (hipGraphExec_t) new graph(*(const graph *)from);
+    return result(hipSuccess);
+}
+
+HIP_API hipError_t hipGraphDestroy(hipGraph_t freed)
+{
+    turn mine;
+    delete (graph *)freed;
+    return result(hipSuccess);
+}
+
+HIP_API hipError_t hipGraphLaunch(hipGraphExec_t launched, hipStream_t handle)
+{
+    turn mine;
+    if (fails_now())
+        return result(hipErrorLaunchFailure);
+    hipError_t error = hipSuccess;
+    for (const auto &work : ((const graph *)launched)->work)
+        if (error == hipSuccess)
+            error = enqueue(handle, work);
+    return result(error);
+}
+
+HIP_API hipError_t hipGraphExecDestroy(hipGraphExec_t freed)
+{
+    turn mine;
+    delete (graph *)freed;
+    return result(hipSuccess);
 }
 
 /* For the stand-ins of libraries, which queue what they compute on the host. */
