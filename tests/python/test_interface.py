@@ -27,6 +27,8 @@ LEFT_OUT = {
     "fl_cache_folder": "flynn doctor --long shows it", "fl_cache_describe": "flynn doctor --long shows it",
     "fl_event_create": "flynn.time times by events", "fl_event_free": "flynn.time", "fl_event_record": "flynn.time", "fl_event_wait": "flynn.time",
     "fl_event_elapsed": "flynn.time", "fl_stream_wait_event": "there are no events",
+    "fl_graph_begin": "a graph does not keep the arrays that it uses", "fl_graph_end": "fl_graph_begin", "fl_graph_run": "fl_graph_begin", "fl_graph_launches": "fl_graph_begin",
+    "fl_graph_free": "fl_graph_begin",
     "fl_array_device": "Array.device",
     "fl_array_size": "Array.size",
     "fl_trace_start": "the command's --trace", "fl_trace_stop": "the command's --trace", "fl_trace_begin": "the command's --trace",
