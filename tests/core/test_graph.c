@@ -161,7 +161,7 @@ ON_EVERY_BACKEND(graph, many_operations)
         memset(wanted_integer, 0, INTEGERS * sizeof *integer);
         chain_results(&recorded, real, integer);
         chain_results(&queued, wanted, wanted_integer);
-        const int64_t selected = wanted_integer[3 * N]; /* what is behind those stays undefined */
+        const int64_t selected = wanted_integer[3 * N]; /* fl_select leaves the elements behind these as they were */
         cr_expect_eq(integer[3 * N], selected);
         memset(integer + 2 * N + selected, 0, (size_t)(N - selected) * sizeof *integer);
         memset(wanted_integer + 2 * N + selected, 0, (size_t)(N - selected) * sizeof *integer);
@@ -276,7 +276,7 @@ ON_EVERY_BACKEND(graph, user_code)
         must(fl_kernel_create(device, kernel_text, "text", NULL, NULL, NULL, 0, &kernel));
     must(fl_graph_begin(stream));
     must(fl_map(device, function, inputs, 1, array, &(fl_run){.stream = stream}));
-    if (kernel) { /* of which the struct is gone when the graph runs */
+    if (kernel) { /* the struct changes before the graph runs: the graph must have its own */
         fl_argument numbers[2] = {{.real = 2}, {.real = 1}};
         must(fl_kernel_launch(kernel, grid, 0,
                               (fl_argument[]){{.array = array}, {.numbers = numbers}, {.integer = LENGTH}}, 3,

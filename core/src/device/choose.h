@@ -10,7 +10,8 @@ typedef struct core_step {
     fl_operation operation;
     fl_dtype dtype;    /* it computes in */
     const void *args;  /* the operation's struct */
-    size_t args_bytes; /* of it, and of what it points to behind it; 0: the call cannot be recorded, since it waits */
+    size_t args_bytes; /* of `args`, with the values behind it that it points to; 0: the call waits and cannot be
+                          recorded */
 } core_step;
 
 /* "convolve"; never NULL. */

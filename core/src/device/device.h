@@ -32,7 +32,7 @@ struct fl_stream {
     void *handle;            /* the plugin's */
     core_lock lock;          /* any thread may use the default stream */
     void *started, *stopped; /* events around a timed call, created at the first one */
-    fl_graph *recording;     /* what is queued goes into it; NULL: it is done */
+    fl_graph *recording;     /* the graph that takes the calls of this stream; NULL: they are done */
 };
 
 /* The functions that core offers to every plugin. */

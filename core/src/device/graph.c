@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * graph.c - records calls and runs them again. A graph is a list of pieces of work, in their order. A device that has
- * graphs of its own makes one of the list; on any other one each run queues the pieces.
+ * graph.c - records calls and runs them again. A graph is a list of pieces of work, in the order of their calls. Where
+ * the device has graphs of its own, it makes one of the list; elsewhere each run queues the pieces.
  */
 #include "graph.h"
 
@@ -13,7 +13,7 @@
 struct fl_graph {
     fl_stream *stream;
     core_pool passed;  /* core_graph_pool's */
-    core_pool scratch; /* what the rows take while they run */
+    core_pool scratch; /* fl_host.scratch of the rows */
     core_piece *first, *last;
     int64_t count;
     double bytes;
@@ -32,11 +32,15 @@ static void *self_of(const fl_graph *graph)
 
 /* -------------------------------------------------------------------------------------------- recording ---- */
 
+static size_t round_up(size_t size)
+{
+    return (size + CORE_PIECE_ALIGNMENT - 1) / CORE_PIECE_ALIGNMENT * CORE_PIECE_ALIGNMENT;
+}
+
 void *core_graph_record(fl_graph *graph, const core_piece *piece, size_t size)
 {
-    const size_t header = (sizeof *piece + CORE_PIECE_ALIGNMENT - 1) / CORE_PIECE_ALIGNMENT * CORE_PIECE_ALIGNMENT;
-    const size_t all = header + (size + CORE_PIECE_ALIGNMENT - 1) / CORE_PIECE_ALIGNMENT * CORE_PIECE_ALIGNMENT;
-    core_piece *added = aligned_alloc(CORE_PIECE_ALIGNMENT, all);
+    const size_t header = round_up(sizeof *piece);
+    core_piece *added = aligned_alloc(CORE_PIECE_ALIGNMENT, header + round_up(size));
 
     if (!added)
         return NULL;
@@ -115,8 +119,8 @@ static fl_status queue_pieces(fl_graph *graph, bool traced)
     return status;
 }
 
-/* Has the device make a graph of the pieces, if it can. A piece that fails now is queued by each run, which reports
- * what is wrong: most are those that a device's graph cannot hold. */
+/* Lets the device make a graph of the pieces. If one of them fails, the device's graph cannot hold it, or memory is
+ * short: then each run queues all pieces, and reports an error that is still there. */
 static void capture(fl_graph *graph)
 {
     const fl_device_api *api = api_of(graph);

@@ -5,7 +5,7 @@
 
 #include "trace.h"
 
-enum { CORE_PIECE_ALIGNMENT = 64 }; /* of its data, which may be arguments of a kernel */
+enum { CORE_PIECE_ALIGNMENT = 64 }; /* of a piece's data: of a struct that a kernel takes by value */
 
 /* A row or a copy in a graph. */
 typedef struct core_piece {

@@ -174,7 +174,7 @@ HIP_API hipError_t hipStreamSynchronize(hipStream_t handle)
     return waited();
 }
 
-/* A graph is kept as what was recorded, in its order; no copy that a later one refers to is made. */
+/* A graph is the list of what was queued while it was recorded. */
 HIP_API hipError_t hipStreamBeginCapture(hipStream_t handle, hipStreamCaptureMode)
 {
     turn mine;
