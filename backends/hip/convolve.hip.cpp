@@ -3,11 +3,12 @@
  * convolve.hip.cpp - FL_OP_CONVOLVE on a GPU: which kernel of convolve_kernels.h runs, in which blocks.
  *
  * A first kernel tests the rank and leaves its verdict and the factors in device memory, where the next kernels read
- * it, so that the host need not wait. In `auto`, where an FFT pays (convolve_fft.hip.cpp), the kernels of `separable`
- * and those of the FFT are queued, and one of the two does nothing. The host waits only for a library's FFT.
+ * it, so that the host need not wait. `auto` leaves it out for little work. In `auto`, where an FFT pays
+ * (convolve_fft.hip.cpp), the kernels of `separable` and those of the FFT are queued, and one of the two does nothing.
+ * The host waits only for a library's FFT.
  */
 #include "convolve_fft.hpp"
-#include "convolve_kernels.h"
+#include "convolve_tiles.hpp"
 
 #include <algorithm>
 
@@ -22,74 +23,7 @@ matrix<const T> read_only(const matrix<T> &m)
     return {m.data, m.stride, m.rows, m.columns};
 }
 
-size_t element_of(const fl_convolve_args *args)
-{
-    return args->out.dtype == FL_F32 ? sizeof(float) : sizeof(double);
-}
-
-/* ------------------------------------------------------------------------------------------- blocks, tiles ---- */
-
-template <int R, int Q>
-struct kernel_shape {
-    static constexpr int outputs = R, taps = Q;
-};
-
-/* n in pieces of at most `most`, as equal as can be. */
-int even_piece(int64_t n, int64_t most)
-{
-    const int64_t pieces = (n + most - 1) / most;
-    return (int)((n + pieces - 1) / pieces);
-}
-
-constexpr int most_taps = 32; /* of a tile of `tiled` in each dimension */
-
-/* Calls f with the tile shape for the number of threads of the block and of rows of the kernel. */
-template <typename F>
-auto with_shape(int threads, int64_t kernel_rows, F f)
-{
-    if (threads > shape_threads(8))
-        return f(kernel_shape<4, 4>());
-    if (threads > shape_threads(16))
-        return f(kernel_shape<8, 4>());
-    if ((even_piece(kernel_rows, most_taps) - 1) % 16 < 8)
-        return f(kernel_shape<16, 4>());
-    return f(kernel_shape<16, 16>());
-}
-
-/* How tiles are cut. */
-struct tiling {
-    int outputs;          /* of a thread */
-    chunk largest;        /* of the kernel, in `tiled` */
-    int64_t tiled_shared; /* elements */
-    int64_t separable_shared;
-    bool fused; /* both passes of `separable` in one kernel; in two where a tile of them does not fit */
-};
-
-template <typename Shape>
-tiling cut_for(Shape, const int32_t *block, const int64_t *kernel, size_t element, size_t usual_shared)
-{
-    constexpr int R = Shape::outputs, Q = Shape::taps;
-    constexpr int64_t most_separable = 512; /* taps in one dimension: beyond it no tile fits anyway */
-    const int64_t fits = (int64_t)(usual_shared / element);
-    tiling t = {R, {even_piece(kernel[0], most_taps), even_piece(kernel[1], most_taps)}, 0, 0, false};
-    while (tiled_shared<R, Q>(block[0], block[1], t.largest) > fits && (t.largest.rows > Q || t.largest.columns > 1)) {
-        int &cut = t.largest.rows > Q && t.largest.rows > t.largest.columns ? t.largest.rows : t.largest.columns;
-        cut = (cut + 1) / 2; /* not the rows below Q, to which they are filled up anyway */
-    }
-    t.tiled_shared = tiled_shared<R, Q>(block[0], block[1], t.largest);
-    if (kernel[0] <= most_separable && kernel[1] <= most_separable) {
-        t.separable_shared = separable_tile_shape<R, Q>(block[0], block[1], (int)kernel[0], (int)kernel[1]).shared();
-        t.fused = t.separable_shared <= fits;
-    }
-    return t;
-}
-
-tiling tiling_of(const hip_device *device, const fl_convolve_args *args, const int32_t *block)
-{
-    return with_shape(block[0] * block[1], args->kernel.shape[0], [&](auto shape) {
-        return cut_for(shape, block, args->kernel.shape, element_of(args), device->usual_shared);
-    });
-}
+/* -------------------------------------------------------------------------------------------------- launches ---- */
 
 /* The grid for these outputs. If it exceeds the limit in y, each block computes several tiles in turn; in x, by_columns
  * launches it several times. */
@@ -129,6 +63,15 @@ bool settle_block(const hip_device *device, int width, int height, fl_launch *la
     block[1] *= block[2];
     block[2] = 1;
     return (int64_t)block[0] * block[1] <= device->max_threads;
+}
+
+/* The same for the kernels with tiles. Where a thread has few outputs, a tile of 32 columns has less image around it
+ * than one of 64. */
+bool settle_tile(const hip_device *device, const fl_convolve_args *args, fl_launch *launch)
+{
+    const int32_t wide[] = {64, 2};
+    const bool few = outputs_of(device, wide, args->out.shape[0], args->out.shape[1]) == 4;
+    return settle_block(device, few ? 32 : wide[0], few ? 4 : wide[1], launch);
 }
 
 /* Pixels that all sums along one dimension take from the image: for each tap, the outputs under which it has one. */
@@ -194,7 +137,7 @@ void plan_tiles(void *self, const void *arguments, fl_launch *launch, method how
 {
     const hip_device *device = static_cast<hip_device *>(self);
     const fl_convolve_args *args = static_cast<const fl_convolve_args *>(arguments);
-    if (!settle_block(device, 64, 2, launch))
+    if (!settle_tile(device, args, launch))
         return;
     const tiling t = tiling_of(device, args, launch->block);
     int64_t elements = t.tiled_shared;
@@ -218,9 +161,18 @@ void plan_separable(void *self, const void *args, fl_launch *launch)
     plan_tiles(self, args, launch, method::separable);
 }
 
-void plan_auto(void *self, const void *args, fl_launch *launch)
+/* Returns whether `auto` takes `tiled` without a test of the rank, whose launch would take longer than it saves. */
+bool tests_no_rank(const hip_device *device, const fl_convolve_args *args, const fl_launch *launch)
 {
-    plan_tiles(self, args, launch, method::automatic);
+    return is_little(device, args, launch->block) && !hip_choose_fft(device, args, launch->tolerance).fft;
+}
+
+void plan_auto(void *self, const void *arguments, fl_launch *launch)
+{
+    const hip_device *device = static_cast<hip_device *>(self);
+    const fl_convolve_args *args = static_cast<const fl_convolve_args *>(arguments);
+    const bool valid = settle_tile(device, args, launch);
+    plan_tiles(self, args, launch, valid && tests_no_rank(device, args, launch) ? method::tiled : method::automatic);
 }
 
 /* ------------------------------------------------------------------------------------------------------ runs ---- */
@@ -263,10 +215,10 @@ fl_status launch_naive(const fl_context *context, const fl_convolve_args *args, 
 
 /* Queues tiled_kernel in a grid for these outputs. */
 template <typename T>
-fl_status launch_choice(const fl_context *context, const choice<T> &c, int64_t kernel_rows, int64_t rows,
+fl_status launch_choice(const fl_context *context, const choice<T> &c, int outputs, int64_t kernel_rows, int64_t rows,
                         int64_t columns, const fl_launch *launch)
 {
-    return with_shape(launch->block[0] * launch->block[1], kernel_rows, [&](auto shape) {
+    return with_shape(outputs, kernel_rows, [&](auto shape) {
         constexpr int R = decltype(shape)::outputs, Q = decltype(shape)::taps;
         const size_t shared = (size_t)tiled_shared<R, Q>(launch->block[0], launch->block[1], c.largest) * sizeof(T);
         return by_columns(context, launch, R, rows, columns, [&](dim3 grid, int64_t first) {
@@ -282,8 +234,9 @@ fl_status launch_tiled(const fl_context *context, const fl_convolve_args *args, 
 {
     const hip_device *device = static_cast<hip_device *>(context->device);
     const convolution<T> c = convolution_of<T>(args);
-    const choice<T> always = {nullptr, {}, c, c, tiling_of(device, args, launch->block).largest};
-    return launch_choice(context, always, c.kernel.rows, c.out.rows, c.out.columns, launch);
+    const tiling t = tiling_of(device, args, launch->block);
+    const choice<T> always = {nullptr, {}, c, c, t.largest};
+    return launch_choice(context, always, t.outputs, c.kernel.rows, c.out.rows, c.out.columns, launch);
 }
 
 /* Queues the test for rank one. Its verdict and the factors are in scratch memory from then on. */
@@ -314,7 +267,7 @@ fl_status launch_rank(const fl_context *context, const matrix<const T> &kernel, 
  * if `automatic` and the kernel is not of rank one. */
 template <typename T>
 fl_status launch_two_passes(const fl_context *context, const convolution<T> &c, const factors<T> &f, bool automatic,
-                            const chunk &largest, const fl_launch *launch)
+                            const tiling &t, const fl_launch *launch)
 {
     void *memory;
     const size_t bytes = (size_t)c.image.rows * (size_t)c.out.columns * sizeof(T);
@@ -326,10 +279,12 @@ fl_status launch_two_passes(const fl_context *context, const convolution<T> &c, 
     const matrix<const T> column = {f.column, 1, c.kernel.rows, 1};
     const convolution<T> along_rows = {c.image, row, sums, 0, c.left};
     const convolution<T> down_columns = {read_only(sums), column, c.out, c.top, 0};
-    const choice<T> first = {f.rank_one, along_rows, {}, along_rows, {1, largest.columns}};
-    const choice<T> second = {f.rank_one, down_columns, automatic ? c : convolution<T>(), c, largest};
-    status = launch_choice(context, first, 1, sums.rows, sums.columns, launch);
-    return status != FL_OK ? status : launch_choice(context, second, c.kernel.rows, c.out.rows, c.out.columns, launch);
+    const choice<T> first = {f.rank_one, along_rows, {}, along_rows, {1, t.largest.columns}};
+    const choice<T> second = {f.rank_one, down_columns, automatic ? c : convolution<T>(), c, t.largest};
+    status = launch_choice(context, first, t.outputs, 1, sums.rows, sums.columns, launch);
+    return status != FL_OK
+               ? status
+               : launch_choice(context, second, t.outputs, c.kernel.rows, c.out.rows, c.out.columns, launch);
 }
 
 /* Queues the kernels that read the verdict and the factors. */
@@ -339,8 +294,8 @@ fl_status launch_passes(const fl_context *context, const fl_convolve_args *args,
 {
     const convolution<T> c = convolution_of<T>(args);
     if (!t.fused)
-        return launch_two_passes(context, c, f, automatic, t.largest, launch);
-    return with_shape(launch->block[0] * launch->block[1], c.kernel.rows, [&](auto shape) {
+        return launch_two_passes(context, c, f, automatic, t, launch);
+    return with_shape(t.outputs, c.kernel.rows, [&](auto shape) {
         constexpr int R = decltype(shape)::outputs, Q = decltype(shape)::taps;
         return by_columns(context, launch, R, c.out.rows, c.out.columns, [&](dim3 grid, int64_t first) {
             return hip_queue(context, separable_kernel<R, Q, automatic, T>, grid, dim3_of(launch->block),
@@ -401,6 +356,8 @@ fl_status run_automatic(const fl_context *context, const void *arguments, const 
         return choice.fft->run(context, args, launch);
     if (choice.fft)
         return (f32 ? launch_separable_or<float> : launch_separable_or<double>)(choice, context, args, launch);
+    if (tests_no_rank(hip_device_of(context), args, launch))
+        return (f32 ? launch_tiled<float> : launch_tiled<double>)(context, args, launch);
     return (f32 ? launch_separable<true, float> : launch_separable<true, double>)(context, args, launch);
 }
 
@@ -420,7 +377,7 @@ void describe_separable(const fl_context *context, const fl_convolve_args *args,
                         const fl_launch *launch)
 {
     const int threads = launch->block[0] * launch->block[1];
-    hip_stream_of(context)->last = with_shape(threads, args->kernel.shape[0], [&](auto shape) {
+    hip_stream_of(context)->last = with_shape(t.outputs, args->kernel.shape[0], [&](auto shape) {
         constexpr int R = decltype(shape)::outputs, Q = decltype(shape)::taps;
         return hip_launched{t.fused ? reinterpret_cast<const void *>(separable_kernel<R, Q, false, T>)
                                     : reinterpret_cast<const void *>(tiled_kernel<R, Q, T>),
@@ -433,7 +390,8 @@ const char *chosen(const fl_context *context, const void *arguments, fl_launch *
 {
     const fl_convolve_args *args = static_cast<const fl_convolve_args *>(arguments);
     const hip_fft_choice choice = hip_choose_fft(hip_device_of(context), args, launch->tolerance);
-    const bool separable = choice.direct && hip_stream_of(context)->report->rank_one;
+    const bool tested = !tests_no_rank(hip_device_of(context), args, launch);
+    const bool separable = choice.direct && tested && hip_stream_of(context)->report->rank_one;
     if (choice.fft && !separable) {
         choice.fft->plan(context->device, arguments, launch);
         return choice.fft->variant;
@@ -457,8 +415,9 @@ constexpr uint32_t dtypes = 1u << FL_F32 | 1u << FL_F64;
 
 const fl_row rows[] = {
     {FL_OP_CONVOLVE, "auto", dtypes,
-     "separable if the GPU finds that the kernel is of rank one, else tiled, or for large kernels fft-wide (f32) or "
-     "fft-checked (f64); fft with a tolerance",
+     "tiled for little work; else separable if the GPU finds that the kernel is of rank one, tiled if not, or for "
+     "large "
+     "kernels fft-wide (f32) or fft-checked (f64); fft with a tolerance",
      plan_auto, run_automatic, chosen, false, nullptr, bound_auto},
     {FL_OP_CONVOLVE, "naive", dtypes, "one thread per output, reads from global memory only", plan_naive,
      run<launch_naive<float>, launch_naive<double>>, nullptr, false, nullptr, nullptr},

@@ -290,6 +290,8 @@ extern "C" fl_status hip_open(const fl_host *host, const fl_open_request *reques
 {
     const int number = request->number < 0 ? 0 : request->number;
     hipDeviceProp_t properties;
+    int count;
+    HIP_TRY(host, number, hipGetDeviceCount(&count));
     HIP_TRY(host, number, hipGetDeviceProperties(&properties, number));
     if (!has_code_for(properties)) {
         char cause[256], cure[256];
@@ -303,6 +305,7 @@ extern "C" fl_status hip_open(const fl_host *host, const fl_open_request *reques
     describe(properties, &opened->info);
     device->host = host;
     device->number = number;
+    device->alone = count == 1;
     gpu_architecture(properties, device->architecture, sizeof device->architecture);
     device->usual_shared = properties.sharedMemPerBlock;
     device->most_shared = gpu_max_shared(properties);

@@ -454,15 +454,16 @@ FL_API fl_status fl_convolve_shape(const int64_t *image, const int64_t *kernel, 
  * oracle, which is slow and which only `serial` has. `separable` needs a kernel (in mode valid: the smaller input) of
  * rank one up to rounding: each element within 32 units of rounding of the product of its factors (2 for each element
  * if it has fewer than 16), and not all elements zero. If not: FL_E_ARGUMENT, on a GPU from the next call that waits.
- * auto uses separable for such kernels, and for large ones that are not fft-wide, in f64 fft-checked; infinities and
- * NaN are where naive has them. auto of a GPU waits until the stream has tested the rank only where an FFT needs a
- * library: for kernels beyond 192x192. Error of every variant but fft: at most (elements of the kernel + 32) units of
- * rounding of the same sum over absolute values. fft may add 20 (log2 N + 2) u |s| |k| to that, with the u, and for the
- * reasons, of fl_convolve1d: |k| is the root of the sum of the kernel's squares, |s| the largest one of a tile of N
- * elements of the image, and N the product of max(512, 4 times the kernel's elements) of both dimensions. auto uses it
- * with a tolerance alone, which fft and fft-wide keep for all data: a tile of which those norms do not show it is
- * summed directly, when the largest magnitude of the others is known. Queued. FL_E_ARGUMENT, FL_E_WRONG_DEVICE,
- * FL_E_UNKNOWN (variant), FL_E_UNSUPPORTED, FL_E_UNAVAILABLE (the library of an FFT), FL_E_LIMIT, FL_E_MEMORY. */
+ * auto uses separable for such kernels (a GPU only where that saves more than its test of the rank takes), and for
+ * large ones that are not fft-wide, in f64 fft-checked; infinities and NaN are where naive has them. auto of a GPU
+ * waits until the stream has tested the rank only where an FFT needs a library: for kernels beyond 192x192. Error of
+ * every variant but fft: at most (elements of the kernel + 32) units of rounding of the same sum over absolute values.
+ * fft may add 20 (log2 N + 2) u |s| |k| to that, with the u, and for the reasons, of fl_convolve1d: |k| is the root of
+ * the sum of the kernel's squares, |s| the largest one of a tile of N elements of the image, and N the product of
+ * max(512, 4 times the kernel's elements) of both dimensions. auto uses it with a tolerance alone, which fft and
+ * fft-wide keep for all data: a tile of which those norms do not show it is summed directly, when the largest magnitude
+ * of the others is known. Queued. FL_E_ARGUMENT, FL_E_WRONG_DEVICE, FL_E_UNKNOWN (variant), FL_E_UNSUPPORTED,
+ * FL_E_UNAVAILABLE (the library of an FFT), FL_E_LIMIT, FL_E_MEMORY. */
 FL_API fl_status fl_convolve(fl_device *device, const fl_array *image, const fl_array *kernel, fl_mode mode,
                              fl_array *out, const fl_run *run);
 /* A window of the result of mode full, which is not computed as a whole: out[i, j] is its element [i + origin[0],
