@@ -139,6 +139,8 @@ void plan_tiles(void *self, const void *arguments, fl_launch *launch, method how
     const fl_convolve_args *args = static_cast<const fl_convolve_args *>(arguments);
     if (!settle_tile(device, args, launch))
         return;
+    if (how == method::automatic && is_little(device, args, launch->block))
+        how = method::tiled;
     const tiling t = tiling_of(device, args, launch->block);
     int64_t elements = t.tiled_shared;
     if (how != method::tiled && t.fused)
@@ -161,18 +163,9 @@ void plan_separable(void *self, const void *args, fl_launch *launch)
     plan_tiles(self, args, launch, method::separable);
 }
 
-/* Returns whether `auto` takes `tiled` without a test of the rank, whose launch would take longer than it saves. */
-bool tests_no_rank(const hip_device *device, const fl_convolve_args *args, const fl_launch *launch)
+void plan_auto(void *self, const void *args, fl_launch *launch)
 {
-    return is_little(device, args, launch->block) && !hip_choose_fft(device, args, launch->tolerance).fft;
-}
-
-void plan_auto(void *self, const void *arguments, fl_launch *launch)
-{
-    const hip_device *device = static_cast<hip_device *>(self);
-    const fl_convolve_args *args = static_cast<const fl_convolve_args *>(arguments);
-    const bool valid = settle_tile(device, args, launch);
-    plan_tiles(self, args, launch, valid && tests_no_rank(device, args, launch) ? method::tiled : method::automatic);
+    plan_tiles(self, args, launch, method::automatic);
 }
 
 /* ------------------------------------------------------------------------------------------------------ runs ---- */
@@ -350,14 +343,14 @@ fl_status launch_separable_or(const hip_fft_choice &choice, const fl_context *co
 fl_status run_automatic(const fl_context *context, const void *arguments, const fl_launch *launch)
 {
     const fl_convolve_args *args = static_cast<const fl_convolve_args *>(arguments);
-    const hip_fft_choice choice = hip_choose_fft(hip_device_of(context), args, launch->tolerance);
     const bool f32 = args->out.dtype == FL_F32;
+    if (is_little(hip_device_of(context), args, launch->block))
+        return (f32 ? launch_tiled<float> : launch_tiled<double>)(context, args, launch);
+    const hip_fft_choice choice = hip_choose_fft(hip_device_of(context), args, launch->tolerance);
     if (choice.fft && !choice.direct)
         return choice.fft->run(context, args, launch);
     if (choice.fft)
         return (f32 ? launch_separable_or<float> : launch_separable_or<double>)(choice, context, args, launch);
-    if (tests_no_rank(hip_device_of(context), args, launch))
-        return (f32 ? launch_tiled<float> : launch_tiled<double>)(context, args, launch);
     return (f32 ? launch_separable<true, float> : launch_separable<true, double>)(context, args, launch);
 }
 
@@ -389,9 +382,10 @@ void describe_separable(const fl_context *context, const fl_convolve_args *args,
 const char *chosen(const fl_context *context, const void *arguments, fl_launch *launch)
 {
     const fl_convolve_args *args = static_cast<const fl_convolve_args *>(arguments);
+    if (is_little(hip_device_of(context), args, launch->block))
+        return "tiled";
     const hip_fft_choice choice = hip_choose_fft(hip_device_of(context), args, launch->tolerance);
-    const bool tested = !tests_no_rank(hip_device_of(context), args, launch);
-    const bool separable = choice.direct && tested && hip_stream_of(context)->report->rank_one;
+    const bool separable = choice.direct && hip_stream_of(context)->report->rank_one;
     if (choice.fft && !separable) {
         choice.fft->plan(context->device, arguments, launch);
         return choice.fft->variant;

@@ -20,6 +20,8 @@ struct kernel_shape {
 /* n in pieces of at most `most`, as equal as can be. */
 inline int even_piece(int64_t n, int64_t most)
 {
+    if (n <= most)
+        return (int)n;
     const int64_t pieces = (n + most - 1) / most;
     return (int)((n + pieces - 1) / pieces);
 }
@@ -30,12 +32,9 @@ constexpr int most_taps = 32; /* of a tile of `tiled` in each dimension */
  * blocks than the GPU has multiprocessors. */
 inline int outputs_of(const hip_device *device, const int32_t *block, int64_t rows, int64_t columns)
 {
+    const int64_t across = (columns + block[0] - 1) / block[0], down = (device->multiprocessors + across - 1) / across;
     int outputs = 16;
-    const auto blocks = [&] {
-        const int64_t height = (int64_t)block[1] * outputs;
-        return ((columns + block[0] - 1) / block[0]) * ((rows + height - 1) / height);
-    };
-    while (outputs > 4 && (block[0] * block[1] > shape_threads(outputs) || blocks() < device->multiprocessors))
+    while (outputs > 4 && (block[0] * block[1] > shape_threads(outputs) || rows <= (down - 1) * block[1] * outputs))
         outputs /= 2;
     return outputs;
 }

@@ -37,6 +37,9 @@ flynn_walk::mapping hip_walk_mapping(const fl_buffer *out, walk_variant v);
 /* Packs in a row, wherever the first aligned one lies. */
 int64_t hip_walk_packs(const hip_walk &walk);
 
+/* Rows of the innermost dimension. */
+int64_t hip_walk_rows(const hip_walk &walk);
+
 /* Returns whether 32 bits count the elements or packs, those of blocks beyond the end included, and reach the furthest
  * element.
  */
@@ -86,7 +89,7 @@ fl_status hip_walk_run(const Kernels &kernels, const hip_walk &walk, walk_varian
                    ? hip_walk_by_element(kernels, walk, v, hip_walk_layout<uint32_t, operands>(walk), launch)
                    : hip_walk_by_element(kernels, walk, v, hip_walk_layout<int64_t, operands>(walk), launch);
     }
-    const int64_t in_row = hip_walk_packs(walk), packs = in_row * (walk.layout.elements / walk.layout.shape[0]);
+    const int64_t in_row = hip_walk_packs(walk), packs = in_row * hip_walk_rows(walk);
     if (walk.packed)
         return kernels.vector(line, packs);
     return hip_walk_is_short(walk, packs)

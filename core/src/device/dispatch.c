@@ -136,7 +136,7 @@ static fl_status plan(const core_call *call, const core_step *step, const char *
         return status;
     const fl_launch asked = *launch;
     (*row)->plan(call->device->plugin.self, step->args, launch);
-    if (asked.block[0] > 0) /* of which the plan may have made another */
+    if (asked.block[0] > 0 && launch->block[0] > 0) /* the plan may have made another one of it; 0: it needs none */
         status = check_limits(name, &call->device->plugin.info, &asked);
     return status != FL_OK ? status : check_limits(name, &call->device->plugin.info, launch);
 }
