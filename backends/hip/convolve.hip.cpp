@@ -228,7 +228,7 @@ fl_status launch_tiled(const fl_context *context, const fl_convolve_args *args, 
     const hip_device *device = static_cast<hip_device *>(context->device);
     const convolution<T> c = convolution_of<T>(args);
     const tiling t = tiling_of(device, args, launch->block);
-    const choice<T> always = {nullptr, {}, c, c, t.largest};
+    const choice<T> always = {nullptr, c, c, c, t.largest};
     return launch_choice(context, always, t.outputs, c.kernel.rows, c.out.rows, c.out.columns, launch);
 }
 

@@ -215,7 +215,7 @@ inline bool hip_block(const hip_device *device, int threads, fl_launch *launch)
 /* Queues kernel(arguments...) with `shared` bytes of dynamic shared memory in the context's stream. */
 template <typename... Parameters, typename... Arguments>
 fl_status hip_queue(const fl_context *context, void (*kernel)(Parameters...), dim3 grid, dim3 block, size_t shared,
-                    Arguments... arguments)
+                    const Arguments &...arguments)
 {
     const hip_device *device = hip_device_of(context);
     hip_stream *stream = hip_stream_of(context);

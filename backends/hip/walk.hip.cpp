@@ -59,7 +59,13 @@ void add_dimension(hip_walk *w, int64_t shape, const strides &stride)
 
 hip_walk hip_walk_along(const fl_buffer *const *buffers, int operands)
 {
-    hip_walk w = {operands, buffers[operands - 1], {}, {1, 1, {1}, {}}, false, 16, 0};
+    hip_walk w; /* not filled with zeros, which takes as long as all else here */
+    w.operands = operands;
+    w.out = buffers[operands - 1];
+    w.layout.elements = w.layout.dimensions = 1;
+    w.layout.shape[0] = 1;
+    w.pack_size = 16;
+    w.bytes = 0;
     for (int k = 0; k < operands; k++) {
         const int size = size_of(buffers[k]->dtype);
         w.data[k] = buffers[k]->data;

@@ -332,7 +332,7 @@ static inline hipError_t gpu_use_of(const void *kernel, int threads, size_t shar
 /* Queues kernel(arguments...) with `shared` bytes of dynamic shared memory; a block has `usual` without asking. */
 template <typename... Parameters, typename... Arguments>
 static inline hipError_t gpu_launch(void (*kernel)(Parameters...), dim3 grid, dim3 block, size_t shared, size_t usual,
-                                    hipStream_t stream, Arguments... arguments)
+                                    hipStream_t stream, const Arguments &...arguments)
 {
     if (shared > usual) {
         const hipError_t error = hipFuncSetAttribute(reinterpret_cast<const void *>(kernel),
