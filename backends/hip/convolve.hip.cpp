@@ -3,8 +3,8 @@
  * convolve.hip.cpp - FL_OP_CONVOLVE on a GPU: which kernel of convolve_kernels.h runs, in which blocks.
  *
  * A first kernel tests the rank and leaves its verdict and the factors in device memory, where the next kernels read
- * it, so that the host need not wait. `auto` leaves it out for little work. In `auto`, where an FFT pays
- * (convolve_fft.hip.cpp), the kernels of `separable` and those of the FFT are queued, and one of the two does nothing.
+ * it, so that the host need not wait. `auto` does little work by `tiled`, without that test. Where an FFT pays
+ * (convolve_fft.hip.cpp), it queues the kernels of `separable` and those of the FFT, and one of the two does nothing.
  * The host waits only for a library's FFT.
  */
 #include "convolve_fft.hpp"
@@ -410,8 +410,7 @@ constexpr uint32_t dtypes = 1u << FL_F32 | 1u << FL_F64;
 const fl_row rows[] = {
     {FL_OP_CONVOLVE, "auto", dtypes,
      "tiled for little work; else separable if the GPU finds that the kernel is of rank one, tiled if not, or for "
-     "large "
-     "kernels fft-wide (f32) or fft-checked (f64); fft with a tolerance",
+     "large kernels fft-wide (f32) or fft-checked (f64); fft with a tolerance",
      plan_auto, run_automatic, chosen, false, nullptr, bound_auto},
     {FL_OP_CONVOLVE, "naive", dtypes, "one thread per output, reads from global memory only", plan_naive,
      run<launch_naive<float>, launch_naive<double>>, nullptr, false, nullptr, nullptr},

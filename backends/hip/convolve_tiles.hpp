@@ -89,8 +89,8 @@ inline tiling tiling_of(const hip_device *device, const fl_convolve_args *args, 
 }
 
 /* Returns whether `tiled` is done before the launch of another kernel would be: by the terms that one thread adds up,
- * one after the other, and by those of all tiles of a multiprocessor. Both limits are measured on an H200, where a
- * thread with 1024 terms takes 4 us. */
+ * one after the other, and by those of all tiles of a multiprocessor. Both limits are measured on an H200, where 900
+ * terms take a thread 3 us longer than 36. */
 inline bool is_little(const hip_device *device, const fl_convolve_args *args, const int32_t *block)
 {
     constexpr double most_of_thread = 1 << 10, most_of_multiprocessor = 1 << 19;
