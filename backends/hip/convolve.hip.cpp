@@ -65,8 +65,8 @@ bool settle_block(const hip_device *device, int width, int height, fl_launch *la
     return (int64_t)block[0] * block[1] <= device->max_threads;
 }
 
-/* The same for the kernels with tiles. Where a thread has few outputs, a tile of 32 columns has less image around it
- * than one of 64. */
+/* Settles the block of a kernel with tiles. Where a thread has few outputs, a block 64 threads wide has a flat tile,
+ * which loads more of the image around it than one of 32. */
 bool settle_tile(const hip_device *device, const fl_convolve_args *args, fl_launch *launch)
 {
     const int32_t wide[] = {64, 2};

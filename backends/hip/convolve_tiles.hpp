@@ -98,9 +98,9 @@ inline bool is_little(const hip_device *device, const fl_convolve_args *args, co
     const int outputs = outputs_of(device, block, out[0], out[1]);
     const double width = block[0], height = (double)block[1] * outputs;
     const double tiles = std::ceil((double)out[0] / height) * std::ceil((double)out[1] / width);
-    const double terms = (double)outputs * (double)kernel[0] * (double)kernel[1]; /* of a thread */
-    return terms <= most_of_thread &&
-           std::ceil(tiles / device->multiprocessors) * width * block[1] * terms <= most_of_multiprocessor;
+    const double of_thread = (double)outputs * (double)kernel[0] * (double)kernel[1];
+    return of_thread <= most_of_thread &&
+           std::ceil(tiles / device->multiprocessors) * width * block[1] * of_thread <= most_of_multiprocessor;
 }
 
 #endif
