@@ -7,8 +7,6 @@
 #include "device/user_function.h"
 #include "base/status.h"
 
-#include <stdio.h>
-
 typedef struct arguments {
     fl_device *device;
     const fl_function *function;
@@ -17,12 +15,11 @@ typedef struct arguments {
     fl_array *out;
 } arguments;
 
-/* "input 2" */
-static const char *input_name(char name[24], int i)
-{
-    snprintf(name, 24, "input %d", i + 1);
-    return name;
-}
+/* In messages. */
+static const char *const names[] = {"input 1", "input 2", "input 3", "input 4",
+                                    "input 5", "input 6", "input 7", "input 8"};
+
+_Static_assert(sizeof names / sizeof *names == FL_MAX_INPUTS, "an input has no name");
 
 /* `in` stretched to out's shape: NumPy's broadcasting. */
 static fl_status broadcast(const fl_buffer *in, const fl_buffer *out, const char *name, fl_buffer *stretched)
@@ -59,8 +56,8 @@ static fl_status check_input(const arguments *a, int i, fl_buffer *stretched)
 {
     const fl_function_info *info = fl_function_describe(a->function);
     const fl_array *in = a->inputs[i];
-    char name[24];
-    fl_status status = core_check_array("map", input_name(name, i), in, a->device);
+    const char *name = names[i];
+    fl_status status = core_check_array("map", name, in, a->device);
 
     if (status != FL_OK)
         return status;

@@ -51,16 +51,16 @@ static fl_status check_factors(const fl_array *a, const fl_array *b, const matri
 {
     char of_a[64], of_b[64];
 
+    if (ma->columns == mb->rows && (ma->batch == mb->batch || ma->batch == 1 || mb->batch == 1))
+        return FL_OK;
     core_shape_text(of_a, sizeof of_a, a->buffer.ndim, a->buffer.shape);
     core_shape_text(of_b, sizeof of_b, b->buffer.ndim, b->buffer.shape);
     if (ma->columns != mb->rows)
         return core_fail(
             FL_E_ARGUMENT, "%s: a is %s%s and b %s%s; expected as many rows of b as columns of a, %" PRId64, name, of_a,
             ma->transposed ? " (transposed)" : "", of_b, mb->transposed ? " (transposed)" : "", ma->columns);
-    if (ma->batch != mb->batch && ma->batch != 1 && mb->batch != 1)
-        return core_fail(FL_E_ARGUMENT, "%s: a is %s and b %s; expected batches of the same length, or of 1", name,
-                         of_a, of_b);
-    return FL_OK;
+    return core_fail(FL_E_ARGUMENT, "%s: a is %s and b %s; expected batches of the same length, or of 1", name, of_a,
+                     of_b);
 }
 
 static fl_status check_result(const fl_array *a, const fl_array *b, const matrices *ma, const matrices *mb,

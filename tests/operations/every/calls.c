@@ -144,12 +144,12 @@ static fl_status run_scan(fl_device *device, const struct arrays *a, const fl_ru
 
 static void make_merge(struct arrays *a, fl_device *device, const struct call *call)
 {
-    const int64_t elements = call->elements;
+    const int64_t lengths[] = {call->elements, call->elements - call->elements / 70};
     for (int i = 0; i < 2; i++) {
-        a->in[i] = input(device, call->dtype, 1, (int64_t[]){elements - 999 * i}, (uint64_t)i + 1);
+        a->in[i] = input(device, call->dtype, 1, &lengths[i], (uint64_t)i + 1);
         must(fl_sort(device, a->in[i], a->in[i], NULL));
     }
-    output(a, 0, device, call->dtype, 1, (int64_t[]){2 * elements - 999});
+    output(a, 0, device, call->dtype, 1, (int64_t[]){lengths[0] + lengths[1]});
 }
 static fl_status run_merge(fl_device *device, const struct arrays *a, const fl_run *run)
 {

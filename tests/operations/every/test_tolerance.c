@@ -320,7 +320,8 @@ ON_EVERY_BACKEND(tolerance, lets_auto_decompose_in_f32)
     static const struct {
         int64_t rows, columns;
         bool pays;
-    } shapes[] = {{8, 8, true}, {40, 30, true}, {30, 64, true}, {64, 64, true}, {7, 7, false}, {300, 12, false}};
+    } shapes[] = {{8, 8, false},  {9, 9, true},  {40, 30, true},  {30, 64, true},
+                  {64, 64, true}, {7, 7, false}, {300, 12, false}};
     fl_device *device = open_device(on->resource), *processor = open_device("serial");
     /* A GPU without a solver has the processor's LAPACK. */
     const bool solver = is_gpu(device) && has_library(device), lapack = !solver && has_library(processor);
