@@ -26,6 +26,7 @@ enum {
         CPU_VECTOR_BITS == 512 ? 392 : 192, /* rows of one, about: what it needs of a stays in the second cache */
     TILES_PER_THREAD = 4, /* at least, where the output has room for them: so that no thread waits long for another */
     PACKED_BYTES = 64 << 20, /* memory for rearranged factors: for one pair, or for as many of a batch as fit */
+    LITTLE = 512,            /* multiply-adds of a result that take less time than the rearrangement of its factors */
 };
 
 static inline int64_t blocks_of(int64_t n, int64_t size)
@@ -59,6 +60,12 @@ static inline int blocked_team(const cpu_device *device, double flops)
     const int team = cpu_team_on(device, flops);
 
     return flops < 3e6 || (flops < 6e6 && team < 8) ? 1 : team;
+}
+
+/* Returns whether `register` takes the loops of `tiled`, which rearrange nothing. */
+static inline bool is_little(const matrix_product *m)
+{
+    return m->b_column == 1 && (double)m->rows * (double)m->columns * (double)m->terms <= LITTLE;
 }
 
 #define real float
@@ -115,7 +122,7 @@ static double a_loads(const matrix_product *m)
  * tiles. */
 void CPU_NAME(plan_product_tiled)(const cpu_device *device, const matrix_product *m, fl_launch *launch)
 {
-    plan_tiles(device->threads, m, TILED_WIDTH, TILED_HEIGHT, 1, 1, launch);
+    plan_tiles(cpu_team_on(device, product_flops(m)), m, TILED_WIDTH, TILED_HEIGHT, 1, 1, launch);
     launch->flops = (m->s ? product_a_elements(m) * (double)(launch->grid[0] - 1) : 0) + product_flops(m);
     launch->bytes_requested =
         (double)dtype_size(m->dtype) *
@@ -129,6 +136,10 @@ void CPU_NAME(plan_product_register)(const cpu_device *device, const matrix_prod
     const int64_t width = PANEL_VECTORS * (dtype_size(m->dtype) == 4 ? LANES(float) : LANES(double));
     const double passes = (double)blocks_of(m->terms, PANEL_DEPTH), terms = product_outputs(m) * (double)m->terms;
 
+    if (is_little(m)) {
+        CPU_NAME(plan_product_tiled)(device, m, launch);
+        return;
+    }
     plan_tiles(blocked_team(device, product_flops(m)), m, REGISTER_WIDTH * width, round_up(REGISTER_HEIGHT, PANEL_ROWS),
                width, PANEL_ROWS, launch);
     launch->flops = product_flops(m);
@@ -152,5 +163,5 @@ fl_status CPU_NAME(product_tiled)(const fl_context *context, const matrix_produc
 
 fl_status CPU_NAME(product_register)(const fl_context *context, const matrix_product *m, const fl_launch *launch)
 {
-    CALL(blocked)
+    CALL(register)
 }

@@ -66,13 +66,15 @@ KERNEL void FN(tiled_row)(const matrix_product *m, const tile *t, int64_t i, int
     }
 }
 
-static void FN(tiled_tile)(const matrix_product *m, const tile *t)
+static void FN(tiled_tile)(const matrix_product *m, const fl_launch *launch, int64_t index)
 {
-    for (int64_t i = t->i0; i < t->i1; i++)
-        memset(FN(c_at)(m, t->n, i, t->j0), 0, (size_t)(t->j1 - t->j0) * sizeof(real));
+    const tile t = tile_of(m, launch, index);
+
+    for (int64_t i = t.i0; i < t.i1; i++)
+        memset(FN(c_at)(m, t.n, i, t.j0), 0, (size_t)(t.j1 - t.j0) * sizeof(real));
     for (int64_t p = 0; p < m->terms; p += DEPTH)
-        for (int64_t i = t->i0; i < t->i1; i++)
-            FN(tiled_row)(m, t, i, p, min64(p + DEPTH, m->terms));
+        for (int64_t i = t.i0; i < t.i1; i++)
+            FN(tiled_row)(m, &t, i, p, min64(p + DEPTH, m->terms));
 }
 
 static fl_status FN(tiled)(const fl_context *context, const matrix_product *m, const fl_launch *launch)
@@ -81,10 +83,8 @@ static fl_status FN(tiled)(const fl_context *context, const matrix_product *m, c
 
     (void)context;
 #pragma omp parallel for schedule(dynamic) num_threads(cpu_team(context, launch->flops))
-    for (int64_t index = 0; index < tiles; index++) {
-        const tile t = tile_of(m, launch, index);
-        FN(tiled_tile)(m, &t);
-    }
+    for (int64_t index = 0; index < tiles; index++)
+        FN(tiled_tile)(m, launch, index);
     return FL_OK;
 }
 
@@ -218,17 +218,18 @@ static void FN(multiply_at_edge)(const real *a, const real *b, int64_t depth, bo
 }
 
 /* A panel of b stays in the first cache while all panels of a pass by, which stay in the second. */
-static void FN(blocked_tile)(const FN(packed) * packed, const matrix_product *m, const tile *t)
+static void FN(blocked_tile)(const FN(packed) * packed, const matrix_product *m, const fl_launch *launch, int64_t index)
 {
+    const tile t = tile_of(m, launch, index);
     const int64_t pitch = m->c_row;
 
     for (int64_t p = 0; p < m->terms; p += PANEL_DEPTH) {
         const int64_t depth = min64(PANEL_DEPTH, m->terms - p);
-        for (int64_t j = t->j0; j < t->j1; j += PANEL_WIDTH)
-            for (int64_t i = t->i0; i < t->i1; i += PANEL_ROWS) {
-                const real *a = FN(a_panel)(packed, m, t->n, p, i), *b = FN(b_panel)(packed, m, t->n, p, j);
-                real *out = FN(c_at)(m, t->n, i, j);
-                const int64_t rows = min64(PANEL_ROWS, t->i1 - i), columns = min64(PANEL_WIDTH, t->j1 - j);
+        for (int64_t j = t.j0; j < t.j1; j += PANEL_WIDTH)
+            for (int64_t i = t.i0; i < t.i1; i += PANEL_ROWS) {
+                const real *a = FN(a_panel)(packed, m, t.n, p, i), *b = FN(b_panel)(packed, m, t.n, p, j);
+                real *out = FN(c_at)(m, t.n, i, j);
+                const int64_t rows = min64(PANEL_ROWS, t.i1 - i), columns = min64(PANEL_WIDTH, t.j1 - j);
                 if (rows == PANEL_ROWS && columns == PANEL_WIDTH)
                     FN(multiply_panels)(a, b, depth, p > 0, out, pitch);
                 else
@@ -244,14 +245,13 @@ static inline bool FN(is_new)(const FN(packed) * packed, int64_t n, int64_t step
 }
 
 /* The results `first` to `end` of the batch, whose factors fit into `packed`. */
-static void FN(blocked_part)(const fl_context *context, const FN(packed) * packed, const matrix_product *m, int64_t end,
+static void FN(blocked_part)(const FN(packed) * packed, const matrix_product *m, int64_t end, int team,
                              const fl_launch *launch)
 {
     const int64_t down = packed->rows / PANEL_ROWS, across = packed->columns / PANEL_WIDTH;
     const int64_t tiles = launch->grid[0] * launch->grid[1];
 
-    (void)context;
-#pragma omp parallel num_threads(blocked_team(context->device, launch->flops))
+#pragma omp parallel num_threads(team)
     {
 #pragma omp for schedule(static) collapse(2)
         for (int64_t n = packed->first; n < end; n++)
@@ -261,15 +261,19 @@ static void FN(blocked_part)(const fl_context *context, const FN(packed) * packe
                 else if (panel >= down && FN(is_new)(packed, n, m->b_step))
                     FN(pack_b)(packed, m, n, (panel - down) * PANEL_WIDTH);
             }
+        /* To hand out tiles takes 0.1 us, also where one thread gets all. */
+        if (team == 1) {
+            for (int64_t index = packed->first * tiles; index < end * tiles; index++)
+                FN(blocked_tile)(packed, m, launch, index);
+        } else {
 #pragma omp for schedule(dynamic)
-        for (int64_t index = packed->first * tiles; index < end * tiles; index++) {
-            const tile t = tile_of(m, launch, index);
-            FN(blocked_tile)(packed, m, &t);
+            for (int64_t index = packed->first * tiles; index < end * tiles; index++)
+                FN(blocked_tile)(packed, m, launch, index);
         }
     }
 }
 
-static fl_status FN(blocked)(const fl_context *context, const matrix_product *m, const fl_launch *launch)
+static fl_status FN(blocked)(const fl_context *context, const matrix_product *m, int team, const fl_launch *launch)
 {
     FN(packed) packed = {.rows = round_up(m->rows, PANEL_ROWS), .columns = round_up(m->columns, PANEL_WIDTH)};
     const int64_t one = (packed.rows + packed.columns) * m->terms, fit = PACKED_BYTES / ((int64_t)sizeof(real) * one);
@@ -282,7 +286,19 @@ static fl_status FN(blocked)(const fl_context *context, const matrix_product *m,
     packed.a = memory;
     packed.b = packed.a + many * packed.rows * m->terms;
     for (packed.first = 0; packed.first < m->batch; packed.first += many)
-        FN(blocked_part)(context, &packed, m, min64(packed.first + many, m->batch), launch);
+        FN(blocked_part)(&packed, m, min64(packed.first + many, m->batch), team, launch);
+    return FL_OK;
+}
+
+static fl_status FN(register)(const fl_context *context, const matrix_product *m, const fl_launch *launch)
+{
+    const int team = blocked_team(context->device, launch->flops);
+
+    if (!is_little(m))
+        return FN(blocked)(context, m, team, launch);
+#pragma omp parallel for schedule(static) num_threads(team)
+    for (int64_t index = 0; index < launch->grid[0] * launch->grid[1] * launch->grid[2]; index++)
+        FN(tiled_tile)(m, launch, index);
     return FL_OK;
 }
 #undef PANEL_WIDTH
