@@ -232,8 +232,13 @@ static fl_status FN(blocked)(const fl_context *context, const fl_scan_args *s)
     const bool exclusive = s->exclusive;
     to *out = s->out.data, *before;
     void *memory;
-    fl_status status = context->host->scratch(context, (size_t)parts * sizeof *before, &memory);
+    fl_status status;
 
+    if (parts == 1) {
+        FN(part)(in, out, length, LOWEST, exclusive);
+        return FL_OK;
+    }
+    status = context->host->scratch(context, (size_t)parts * sizeof *before, &memory);
     if (status != FL_OK)
         return status;
     before = memory;
