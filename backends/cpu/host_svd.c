@@ -42,7 +42,10 @@ static bool has_lapack(void)
 
 static fl_status decompose(const fl_host *host, const fl_svd_args *args)
 {
-    return has_lapack() ? cpu_lapack_svd(host, threads_default(), args) : jacobi_or_error(host, args);
+    const int64_t m = args->a.shape[0], n = args->a.shape[1];
+
+    return !jacobi_pays(m < n ? m : n, m < n ? n : m) && has_lapack() ? cpu_lapack_svd(host, threads_default(), args)
+                                                                      : jacobi_or_error(host, args);
 }
 
 static bool is_finite(const fl_buffer *a)

@@ -127,14 +127,19 @@ static bool CPU_NAME(has_library)(void)
     return cpu_lapack_ready(NULL, why, sizeof why) == FL_OK;
 }
 
+static bool CPU_NAME(takes_library)(const fl_svd_args *args)
+{
+    return !jacobi_pays(shorter(args), longer(args)) && CPU_NAME(has_library)();
+}
+
 static void CPU_NAME(plan_exact)(void *device, const void *args, fl_launch *launch)
 {
-    (CPU_NAME(has_library)() ? CPU_NAME(plan_library) : CPU_NAME(plan_jacobi))(device, args, launch);
+    (CPU_NAME(takes_library)(args) ? CPU_NAME(plan_library) : CPU_NAME(plan_jacobi))(device, args, launch);
 }
 
 static const char *CPU_NAME(exact_ran)(const fl_context *context, const void *args, fl_launch *launch)
 {
-    if (!CPU_NAME(has_library)())
+    if (!CPU_NAME(takes_library)(args))
         return CPU_NAME(jacobi_ran)(context, args, launch);
     CPU_NAME(plan_library)(context->device, args, launch);
     return "library";
@@ -202,7 +207,7 @@ RUN(randomized, 2 * (double)svd_sketch(args) * (double)longer(args))
 
 static fl_status CPU_NAME(run_exact)(const fl_context *context, const void *args, const fl_launch *launch)
 {
-    return (CPU_NAME(has_library)() ? CPU_NAME(run_library) : CPU_NAME(run_jacobi))(context, args, launch);
+    return (CPU_NAME(takes_library)(args) ? CPU_NAME(run_library) : CPU_NAME(run_jacobi))(context, args, launch);
 }
 
 static fl_status CPU_NAME(run_single)(const fl_context *context, const void *arguments, const fl_launch *launch)
@@ -221,7 +226,7 @@ static fl_status CPU_NAME(run_single)(const fl_context *context, const void *arg
 static bool CPU_NAME(takes_single)(const fl_context *context, const fl_svd_args *args, double tolerance)
 {
     return tolerance > 0 && args->a.dtype == FL_F64 && CPU_NAME(bound_single)(context->device, args) <= tolerance &&
-           svd_single_pays(args) && CPU_NAME(has_library)();
+           svd_single_pays(args) && CPU_NAME(takes_library)(args);
 }
 
 static fl_status CPU_NAME(run_automatic)(const fl_context *context, const void *args, const fl_launch *launch)
@@ -259,13 +264,13 @@ static const fl_row library_rows[] = {
 
 static const fl_row rows[] = {
     {CPU_ROW(FL_OP_SVD, "auto", CPU_FLOATS, plan_exact, run_automatic,
-             "library if it loads, else jacobi; of f64 single, with a tolerance"),
+             "library if it loads, jacobi for few elements or without it; of f64 single, with a tolerance"),
      .chosen = CPU_NAME(chosen)},
     {CPU_ROW(FL_OP_SVD, "jacobi", CPU_FLOATS, plan_jacobi, run_jacobi,
              "one-sided Jacobi rotations in f64, written to be read"),
      .chosen = CPU_NAME(jacobi_ran)},
     {CPU_ROW(FL_OP_SVD, "single", 1u << FL_F64, plan_exact, run_single,
-             "computes in f32, by library if it loads, else jacobi: values and vectors are exact to f32's rounding"),
+             "computes in f32, by library or jacobi as auto: values and vectors are exact to f32's rounding"),
      .chosen = CPU_NAME(single_ran), .restricted = true, .bound = CPU_NAME(bound_single)},
     {CPU_ROW(FL_OP_SVD, "randomized", CPU_FLOATS, plan_randomized, run_randomized,
              "decomposes a random sketch of the range: approximate leading values in a fraction of the time"),

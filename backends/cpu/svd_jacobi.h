@@ -33,6 +33,10 @@
 #define jacobi_rotate CPU_NAME(jacobi_rotate)
 #define jacobi_swap CPU_NAME(jacobi_swap)
 #define jacobi_turn CPU_NAME(jacobi_turn)
+#define jacobi_dot_of_many CPU_NAME(jacobi_dot_of_many)
+#define jacobi_products_of_many CPU_NAME(jacobi_products_of_many)
+#define jacobi_multiply CPU_NAME(jacobi_multiply)
+#define jacobi_pair CPU_NAME(jacobi_pair)
 #define jacobi_round CPU_NAME(jacobi_round)
 #define jacobi_divide CPU_NAME(jacobi_divide)
 #define jacobi_complete CPU_NAME(jacobi_complete)
@@ -40,7 +44,10 @@
 #define jacobi_normalize CPU_NAME(jacobi_normalize)
 #define jacobi_decompose CPU_NAME(jacobi_decompose)
 
-enum { JACOBI_SWEEPS = 60 }; /* at most; ten are many */
+enum {
+    JACOBI_SWEEPS = 60, /* at most; ten are many */
+    JACOBI_FEW = 8,     /* below so many elements the ends of a loop over vectors take longer than all of them */
+};
 
 /* `count` columns of `length` elements (at least as many), which become orthogonal, longest first, and `count` of as
  * many: the rotations. Pointers name the columns, so that two are swapped without moving them. */
@@ -57,34 +64,43 @@ typedef struct jacobi {
 static void jacobi_free(jacobi *j)
 {
     free(j->memory);
-    free(j->column);
-    free(j->rotation);
 }
 
 /* Room for the columns, and the rotations none yet. false: no memory. */
 static bool jacobi_create(jacobi *j, int64_t count, int64_t length, int threads)
 {
-    *j = (jacobi){.count = count, .length = length, .threads = threads};
-    j->memory = calloc((size_t)count, (size_t)(length + count) * sizeof(double));
-    j->column = malloc((size_t)count * sizeof *j->column);
-    j->rotation = malloc((size_t)count * sizeof *j->rotation);
-    if (!j->memory || !j->column || !j->rotation) {
-        jacobi_free(j);
+    double *numbers = calloc((size_t)count, (size_t)(length + count) * sizeof *numbers + 2 * sizeof *j->column);
+
+    *j = (jacobi){.count = count, .length = length, .threads = threads, .memory = numbers};
+    if (!numbers)
         return false;
-    }
+    j->column = (double **)(numbers + count * (length + count));
+    j->rotation = j->column + count;
     for (int64_t i = 0; i < count; i++) {
-        j->column[i] = j->memory + i * length;
-        j->rotation[i] = j->memory + count * length + i * count;
+        j->column[i] = numbers + i * length;
+        j->rotation[i] = numbers + count * length + i * count;
         j->rotation[i][i] = 1;
     }
     return true;
+}
+
+/* Functions of their own, because what such a loop needs would otherwise be set up for few elements, too. */
+static __attribute__((noinline)) double jacobi_dot_of_many(const double *x, const double *y, int64_t n)
+{
+    double sum = 0;
+
+#pragma omp simd reduction(+ : sum)
+    for (int64_t i = 0; i < n; i++)
+        sum += x[i] * y[i];
+    return sum;
 }
 
 static inline double jacobi_dot(const double *x, const double *y, int64_t n)
 {
     double sum = 0;
 
-#pragma omp simd reduction(+ : sum)
+    if (n >= JACOBI_FEW)
+        return jacobi_dot_of_many(x, y, n);
     for (int64_t i = 0; i < n; i++)
         sum += x[i] * y[i];
     return sum;
@@ -121,12 +137,43 @@ static inline void jacobi_swap(double **x, double **y)
     *y = kept;
 }
 
+typedef struct jacobi_products {
+    double xx, yy, xy;
+} jacobi_products;
+
+static __attribute__((noinline)) jacobi_products jacobi_products_of_many(const double *x, const double *y, int64_t n)
+{
+    double xx = 0, yy = 0, xy = 0;
+
+#pragma omp simd reduction(+ : xx, yy, xy)
+    for (int64_t i = 0; i < n; i++) {
+        xx += x[i] * x[i];
+        yy += y[i] * y[i];
+        xy += x[i] * y[i];
+    }
+    return (jacobi_products){xx, yy, xy};
+}
+
+/* x'x, y'y and x'y, which read both once. */
+static inline jacobi_products jacobi_multiply(const double *x, const double *y, int64_t n)
+{
+    jacobi_products p = {0};
+
+    if (n >= JACOBI_FEW)
+        return jacobi_products_of_many(x, y, n);
+    for (int64_t i = 0; i < n; i++) {
+        p.xx += x[i] * x[i];
+        p.yy += y[i] * y[i];
+        p.xy += x[i] * y[i];
+    }
+    return p;
+}
+
 /* Makes columns p and q orthogonal. Returns false if they already were, as with a column of zeros. */
 static bool jacobi_turn(const jacobi *j, int64_t p, int64_t q)
 {
-    const double pp = jacobi_dot(j->column[p], j->column[p], j->length);
-    const double qq = jacobi_dot(j->column[q], j->column[q], j->length);
-    const double pq = jacobi_dot(j->column[p], j->column[q], j->length);
+    const jacobi_products products = jacobi_multiply(j->column[p], j->column[q], j->length);
+    const double pp = products.xx, qq = products.yy, pq = products.xy;
 
     if (!(pp > 0) || !(qq > 0) || fabs(pq) <= j->tolerance * sqrt(pp) * sqrt(qq))
         return false;
@@ -140,21 +187,29 @@ static bool jacobi_turn(const jacobi *j, int64_t p, int64_t q)
     return true;
 }
 
-/* One round of the tournament: of `players`, an even number, the last stands still and the others go around a table.
- * Returns how many pairs were turned. */
-static int64_t jacobi_round(const jacobi *j, int64_t players, int64_t round)
+/* A pair of a round of the tournament: of `players`, an even number, the last stands still and the others go around a
+ * table. Returns how many pairs were turned: 0 or 1. */
+static inline int64_t jacobi_pair(const jacobi *j, int64_t players, int64_t round, int64_t pair)
 {
     const int64_t circle = players - 1;
+    const int64_t a = pair == 0 ? circle : (round + pair) % circle, b = (round - pair + circle) % circle;
+    const int64_t p = a < b ? a : b, q = a < b ? b : a;
+
+    return q < j->count && jacobi_turn(j, p, q); /* the last player of an odd number is not there */
+}
+
+static int64_t jacobi_round(const jacobi *j, int64_t players, int64_t round)
+{
     int64_t turned = 0;
 
-    (void)j->threads;
-#pragma omp parallel for schedule(static) num_threads(j->threads) reduction(+ : turned)
-    for (int64_t pair = 0; pair < players / 2; pair++) {
-        const int64_t a = pair == 0 ? circle : (round + pair) % circle, b = (round - pair + circle) % circle;
-        const int64_t p = a < b ? a : b, q = a < b ? b : a;
-        if (q < j->count) /* the last player of an odd number is not there */
-            turned += jacobi_turn(j, p, q);
+    if (j->threads == 1) {
+        for (int64_t pair = 0; pair < players / 2; pair++)
+            turned += jacobi_pair(j, players, round, pair);
+        return turned;
     }
+#pragma omp parallel for schedule(static) num_threads(j->threads) reduction(+ : turned)
+    for (int64_t pair = 0; pair < players / 2; pair++)
+        turned += jacobi_pair(j, players, round, pair);
     return turned;
 }
 
@@ -246,6 +301,13 @@ static bool jacobi_decompose(jacobi *j, double tolerance, double nothing, double
     }
     jacobi_normalize(j, value);
     return turned == 0;
+}
+
+/* Returns whether the rotations take less time than LAPACK: of few elements, for which it makes many calls
+ * (docs/performance/svd.md). */
+static inline bool jacobi_pays(int64_t count, int64_t length)
+{
+    return count <= 8 && length <= 64;
 }
 
 /* The operations of that many sweeps: three products and two rotations a pair. */

@@ -10,14 +10,23 @@ typedef struct FN(rows_of) {
     int64_t count, width, stride;
 } FN(rows_of);
 
+/* The rows of a, or all its elements as one if they follow each other. */
+static FN(rows_of) FN(rows_in)(const fl_buffer *a)
+{
+    const int64_t m = a->shape[0], n = a->shape[1];
+
+    return a->stride[0] == n ? (FN(rows_of)){a->data, 1, m * n, m * n} : (FN(rows_of)){a->data, m, n, a->stride[0]};
+}
+
 static bool FN(is_finite)(const fl_buffer *a)
 {
+    const FN(rows_of) rows = FN(rows_in)(a);
     int64_t wrong = 0;
 
-    for (int64_t i = 0; i < a->shape[0]; i++) {
-        const real *row = (const real *)a->data + i * a->stride[0];
+    for (int64_t i = 0; i < rows.count; i++) {
+        const real *row = rows.data + i * rows.stride;
 #pragma omp simd reduction(+ : wrong)
-        for (int64_t x = 0; x < a->shape[1]; x++)
+        for (int64_t x = 0; x < rows.width; x++)
             wrong += !(row[x] - row[x] == 0); /* infinity less itself is NaN */
     }
     return wrong == 0;
@@ -25,12 +34,13 @@ static bool FN(is_finite)(const fl_buffer *a)
 
 static double FN(largest)(const fl_buffer *a)
 {
+    const FN(rows_of) rows = FN(rows_in)(a);
     real most = 0;
 
-    for (int64_t i = 0; i < a->shape[0]; i++) {
-        const real *row = (const real *)a->data + i * a->stride[0];
+    for (int64_t i = 0; i < rows.count; i++) {
+        const real *row = rows.data + i * rows.stride;
 #pragma omp simd reduction(max : most)
-        for (int64_t x = 0; x < a->shape[1]; x++) {
+        for (int64_t x = 0; x < rows.width; x++) {
             const real size = row[x] < 0 ? -row[x] : row[x];
             most = size > most ? size : most;
         }

@@ -28,7 +28,7 @@ SVD_SINGLE_INLINE double svd_single_bound(const fl_host *host, const fl_svd_args
  * long one of few rows or columns (docs/performance/svd.md). */
 SVD_SINGLE_INLINE bool svd_single_pays(const fl_svd_args *args)
 {
-    enum { LEAST = 8, MOST_TIMES = 8, ANY_LENGTH = 64 };
+    enum { LEAST = 9, MOST_TIMES = 8, ANY_LENGTH = 64 };
     const int64_t m = args->a.shape[0], n = args->a.shape[1], shorter = m < n ? m : n, longer = m + n - shorter;
 
     return shorter >= ANY_LENGTH || (shorter >= LEAST && longer <= MOST_TIMES * shorter);
