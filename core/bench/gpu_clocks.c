@@ -2,6 +2,7 @@
 #include "gpu_clocks.h"
 
 #include <dlfcn.h>
+#include <pthread.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
@@ -49,71 +50,83 @@ static symbol *find(void *library, const char *name)
     return function;
 }
 
-static bool open_nvidia(bench_gpu_clocks *c, const char *bus_id)
+static bool start(bench_vendor vendor, void *library)
 {
-    symbol *const init = find(c->library, "nvmlInit_v2");
-    symbol *const handle = find(c->library, "nvmlDeviceGetHandleByPciBusId_v2");
+    symbol *const init = find(library, vendor == BENCH_VENDOR_NVIDIA ? "nvmlInit_v2" : "rsmi_init");
 
-    c->clock = find(c->library, "nvmlDeviceGetClockInfo");
-    c->shut_down = (plain *)find(c->library, "nvmlShutdown");
-    c->reasons = find(c->library, "nvmlDeviceGetCurrentClocksThrottleReasons");
-    if (!c->reasons) /* its newer name */
-        c->reasons = find(c->library, "nvmlDeviceGetCurrentClocksEventReasons");
-    c->heat = find(c->library, "nvmlDeviceGetTemperature");
-    c->users = find(c->library, "nvmlDeviceGetComputeRunningProcesses_v3");
-    if (!c->users) /* before CUDA 11.6; no list is asked for, so that its form does not matter */
-        c->users = find(c->library, "nvmlDeviceGetComputeRunningProcesses");
-    if (!init || !handle || !c->clock || !c->shut_down || ((plain *)init)() != 0)
+    if (!init)
         return false;
-    if (((nvml_handle_of *)handle)(bus_id, &c->device) == 0)
-        return true;
-    c->shut_down();
-    return false;
+    return (vendor == BENCH_VENDOR_NVIDIA ? ((plain *)init)() : ((rsmi_init_of *)init)(0)) == 0;
 }
 
-static bool open_amd(bench_gpu_clocks *c, const char *bus_id)
+/* Returns the vendor's library, started; NULL: there is none, or it does not start. It stays until the process ends:
+ * NVML took 20 ms to start and end on an H200, and a command of 0.4 s asks it twice. */
+static void *library_of(bench_vendor vendor)
 {
-    symbol *const init = find(c->library, "rsmi_init"), *const count_of = find(c->library, "rsmi_num_monitor_devices");
-    symbol *const place_of = find(c->library, "rsmi_dev_pci_id_get");
+    static const char *const files[] = {
+        [BENCH_VENDOR_NVIDIA] = "libnvidia-ml.so.1", [BENCH_VENDOR_AMD] = "librocm_smi64.so"};
+    static void *started[sizeof files / sizeof *files];
+    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+    void *library;
+
+    pthread_mutex_lock(&lock);
+    library = started[vendor];
+    if (!library && (library = dlopen(files[vendor], RTLD_NOW | RTLD_LOCAL)) != NULL && !start(vendor, library)) {
+        dlclose(library);
+        library = NULL;
+    }
+    started[vendor] = library;
+    pthread_mutex_unlock(&lock);
+    return library;
+}
+
+static bool find_nvidia(void *library, bench_gpu_clocks *c, const char *bus_id)
+{
+    symbol *const handle = find(library, "nvmlDeviceGetHandleByPciBusId_v2");
+
+    c->clock = find(library, "nvmlDeviceGetClockInfo");
+    c->reasons = find(library, "nvmlDeviceGetCurrentClocksThrottleReasons");
+    if (!c->reasons) /* its newer name */
+        c->reasons = find(library, "nvmlDeviceGetCurrentClocksEventReasons");
+    c->heat = find(library, "nvmlDeviceGetTemperature");
+    c->users = find(library, "nvmlDeviceGetComputeRunningProcesses_v3");
+    if (!c->users) /* before CUDA 11.6; no list is asked for, so that its form does not matter */
+        c->users = find(library, "nvmlDeviceGetComputeRunningProcesses");
+    return handle && c->clock && ((nvml_handle_of *)handle)(bus_id, &c->device) == 0;
+}
+
+static bool find_amd(void *library, bench_gpu_clocks *c, const char *bus_id)
+{
+    symbol *const count_of = find(library, "rsmi_num_monitor_devices");
+    symbol *const place_of = find(library, "rsmi_dev_pci_id_get");
     unsigned domain, bus, slot, function;
     uint64_t place;
     uint32_t count;
 
-    c->clock = find(c->library, "rsmi_dev_gpu_clk_freq_get");
-    c->heat = find(c->library, "rsmi_dev_temp_metric_get");
-    c->users = find(c->library, "rsmi_compute_process_info_get");
-    c->gpus = find(c->library, "rsmi_compute_process_gpus_get");
-    c->shut_down = (plain *)find(c->library, "rsmi_shut_down");
-    if (!init || !count_of || !place_of || !c->clock || !c->shut_down ||
-        sscanf(bus_id, "%x:%x:%x.%x", &domain, &bus, &slot, &function) != 4 || ((rsmi_init_of *)init)(0) != 0)
+    c->clock = find(library, "rsmi_dev_gpu_clk_freq_get");
+    c->heat = find(library, "rsmi_dev_temp_metric_get");
+    c->users = find(library, "rsmi_compute_process_info_get");
+    c->gpus = find(library, "rsmi_compute_process_gpus_get");
+    if (!count_of || !place_of || !c->clock || sscanf(bus_id, "%x:%x:%x.%x", &domain, &bus, &slot, &function) != 4 ||
+        ((rsmi_count_of *)count_of)(&count) != 0)
         return false;
-    if (((rsmi_count_of *)count_of)(&count) == 0)
-        for (c->index = 0; c->index < count; c->index++)
-            /* The upper half is the domain. Bits 28 to 31 number the partitions of one GPU. */
-            if (((rsmi_place_of *)place_of)(c->index, &place) == 0 && place >> 32 == domain &&
-                (place & 0xffff) == (bus << 8 | slot << 3 | function))
-                return true;
-    c->shut_down();
+    for (c->index = 0; c->index < count; c->index++)
+        /* The upper half is the domain. Bits 28 to 31 number the partitions of one GPU. */
+        if (((rsmi_place_of *)place_of)(c->index, &place) == 0 && place >> 32 == domain &&
+            (place & 0xffff) == (bus << 8 | slot << 3 | function))
+            return true;
     return false;
 }
 
-bench_gpu_clocks bench_gpu_clocks_open(bench_vendor vendor, const char *bus_id)
+bench_gpu_clocks bench_gpu_clocks_of(bench_vendor vendor, const char *bus_id)
 {
-    static const char *const files[] = {
-        [BENCH_VENDOR_NVIDIA] = "libnvidia-ml.so.1", [BENCH_VENDOR_AMD] = "librocm_smi64.so"};
     bench_gpu_clocks c = BENCH_GPU_CLOCKS_NONE;
+    void *const library = vendor != BENCH_VENDOR_NONE && *bus_id ? library_of(vendor) : NULL;
 
-    if (vendor == BENCH_VENDOR_NONE || !*bus_id)
-        return c;
-    c.library = dlopen(files[vendor], RTLD_NOW | RTLD_LOCAL);
-    if (!c.library)
-        return c;
-    if (vendor == BENCH_VENDOR_NVIDIA ? open_nvidia(&c, bus_id) : open_amd(&c, bus_id)) {
-        c.vendor = vendor;
-        return c;
-    }
-    dlclose(c.library);
-    return BENCH_GPU_CLOCKS_NONE;
+    if (!library || !(vendor == BENCH_VENDOR_NVIDIA ? find_nvidia : find_amd)(library, &c, bus_id))
+        return BENCH_GPU_CLOCKS_NONE;
+    c.vendor = vendor;
+    return c;
 }
 
 /* Returns rocm-smi's current clock in MHz, or NaN. Its struct has the number of clocks, the number of the current one,
@@ -222,13 +235,4 @@ void bench_gpu_clocks_sample(bench_gpu_clocks *c)
         c->others = other_users(c);
     if (c->vendor == BENCH_VENDOR_NVIDIA && c->reasons && ((nvml_reasons_of *)c->reasons)(c->device, &reasons) == 0)
         c->throttled = fmax(c->throttled, (reasons & lowered) != 0);
-}
-
-void bench_gpu_clocks_close(bench_gpu_clocks *c)
-{
-    if (c->vendor == BENCH_VENDOR_NONE)
-        return;
-    c->shut_down();
-    dlclose(c->library);
-    c->vendor = BENCH_VENDOR_NONE;
 }

@@ -119,7 +119,6 @@ static void work_free(bench_work *w)
         fl_event_free(w->event[i]);
     fl_stream_free(w->stream);
     bench_flush_free(&w->flush);
-    bench_gpu_clocks_close(&w->clocks);
     free(w->room);
     free(w);
 }

@@ -66,13 +66,12 @@ fl_status fl_bench_gpu_sized(const fl_device *device, fl_bench_gpu *found, size_
     if (!device || !found)
         return bench_fail(FL_E_ARGUMENT, "fl_bench_gpu_get: %s is NULL", device ? "found" : "device");
     const fl_device_info *info = fl_device_describe(device);
-    clocks = bench_gpu_clocks_open(bench_vendor_of(info), info->bus_id);
+    clocks = bench_gpu_clocks_of(bench_vendor_of(info), info->bus_id);
     bench_gpu_clocks_sample(&clocks);
     now = (fl_bench_gpu){.clock = clocks.high,
                          .temperature = clocks.hottest,
                          .throttled = clocks.throttled,
                          .other_processes = clocks.others};
-    bench_gpu_clocks_close(&clocks);
     memset(found, 0, size);
     memcpy(found, &now, size < sizeof now ? size : sizeof now);
     return FL_OK;

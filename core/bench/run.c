@@ -153,7 +153,7 @@ static fl_status prepare(const fl_bench *b, bench_work *w)
     }
     if (b->plan.flush)
         BENCH_TRY(bench_flush_create(&w->flush, w->what.device, &w->info));
-    w->clocks = bench_gpu_clocks_open(bench_vendor_of(&w->info), w->info.bus_id);
+    w->clocks = bench_gpu_clocks_of(bench_vendor_of(&w->info), w->info.bus_id);
     return w->what.prepare ? w->what.prepare(w->what.user, w->stream) : FL_OK;
 }
 
@@ -385,12 +385,11 @@ static bool contradicts_itself(const bench_work *w)
     return isnan(k.low) || isnan(t.low) ? k.minimum > t.maximum : k.low > t.high;
 }
 
-/* What is not needed after the run goes back, also after a failure: a device's memory, and open libraries. */
+/* What is not needed after the run goes back, also after a failure: memory of a device. */
 static void clean_up(const fl_bench *b, bench_work *w)
 {
     static const bench_disturbance none; /* of a GPU: what other programs do to the processors explains nothing */
 
-    bench_gpu_clocks_close(&w->clocks);
     if (w->release_own)
         w->release_own(w->own);
     bench_flush_free(&w->flush);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * gpu_clocks.c - false libraries of GPU vendors: NVML, and with ROCM_SMI rocm-smi, of which OLDER has the struct of
- * clocks before ROCm 6. They know one GPU, 0000:3b:00.0, whose clock falls with each reading.
+ * clocks before ROCm 6. They know one GPU, 0000:3b:00.0, whose clock falls with each reading since it was last looked
+ * for. They start once.
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -10,19 +11,15 @@
 #define EXPORT __attribute__((visibility("default")))
 
 static bool is_open;
-static unsigned mhz = 1980;
+static unsigned mhz;
 
 #ifdef ROCM_SMI
 EXPORT int rsmi_init(uint64_t flags)
 {
-    is_open = flags == 0;
-    return 0;
-}
+    const int status = is_open || flags != 0;
 
-EXPORT int rsmi_shut_down(void)
-{
-    is_open = false;
-    return 0;
+    is_open = true;
+    return status;
 }
 
 EXPORT int rsmi_num_monitor_devices(uint32_t *count)
@@ -33,6 +30,7 @@ EXPORT int rsmi_num_monitor_devices(uint32_t *count)
 
 EXPORT int rsmi_dev_pci_id_get(uint32_t index, uint64_t *place)
 {
+    mhz = 1980;
     *place = index == 2 ? 0x3bu << 8 | 1u << 28 : 0x10u << 8; /* the GPU's second partition */
     return 0;
 }
@@ -106,19 +104,16 @@ static int gpu;
 
 EXPORT int nvmlInit_v2(void)
 {
-    is_open = true;
-    return 0;
-}
+    const int status = is_open;
 
-EXPORT int nvmlShutdown(void)
-{
-    is_open = false;
-    return 0;
+    is_open = true;
+    return status;
 }
 
 EXPORT int nvmlDeviceGetHandleByPciBusId_v2(const char *bus_id, void **device)
 {
     *device = &gpu;
+    mhz = 1980;
     return is_open && strcmp(bus_id, "0000:3b:00.0") == 0 ? 0 : 6;
 }
 
