@@ -56,7 +56,7 @@ typedef struct decomposing {
     int64_t m, n, k, l;           /* of the whole; l: vectors of the sketch */
     int64_t rows, local, stacked; /* local: of this rank's r; stacked: of all of them */
     fl_array *array[ARRAYS];
-    char *matrix;       /* host memory of `sums`, or of `add` */
+    void *matrix;       /* pinned host memory of `sums`, or of `add` */
     fl_rows *to, *from; /* of a move to other ranks' devices */
     fl_group_timing cost;
 } decomposing;
@@ -299,12 +299,15 @@ static fl_status make_arrays(decomposing *d)
 
     for (int i = 0; i < used && status == FL_OK; i++)
         status = dist_room(d->group, i, d->dtype, 2, shapes[i], &d->array[i]);
-    d->matrix = malloc((size_t)(own * d->n > adding ? own * d->n : adding) * d->element + 1);
-    if (status == FL_OK && !d->matrix)
-        status = dist_fail(FL_E_MEMORY, "out of host memory");
-    for (int64_t i = 0; i < adding && status == FL_OK; i++)
-        set_number(d, i, i % own == i / (size * own));
-    return status == FL_OK && own > 0 ? put(d, ADD) : status;
+    if (status == FL_OK)
+        status = dist_pinned(d->group, 0, (size_t)(own * d->n > adding ? own * d->n : adding) * d->element, &d->matrix);
+    if (status != FL_OK || own == 0)
+        return status;
+    memset(d->matrix, 0, (size_t)adding * d->element);
+    for (int64_t i = 0; i < own; i++)
+        for (int64_t r = 0; r < size; r++)
+            set_number(d, (i * size + r) * own + i, 1);
+    return put(d, ADD);
 }
 
 enum { SOME = 256 };
@@ -329,10 +332,11 @@ static fl_status make_sketch(decomposing *d, fl_status status)
     float some[SOME];
 
     for (int64_t first = 0, count; first < numbers && status == FL_OK; first += count) {
+        float *out = d->dtype == FL_F32 ? (float *)d->matrix + first : some;
         count = numbers - first < SOME ? numbers - first : SOME;
-        make_normals(d->seed, (uint64_t)(own.first * d->n + first), count, some);
-        for (int64_t i = 0; i < count; i++)
-            set_number(d, first + i, (double)some[i]);
+        make_normals(d->seed, (uint64_t)(own.first * d->n + first), count, out);
+        for (int64_t i = 0; i < count && out == some; i++)
+            ((double *)d->matrix)[first + i] = (double)some[i];
     }
     if (status == FL_OK && numbers > 0) {
         status = put(d, SUMS);
@@ -440,7 +444,6 @@ fl_status fl_group_svd(fl_group *group, fl_device *device, const fl_array *a, ui
         status = finish(&d, project(&d, status), u, s, vt);
         for (int i = 0; i < ARRAYS; i++)
             fl_array_free(d.array[i]);
-        free(d.matrix);
         d.cost.local_s = dist_now() - start - d.cost.stage_s - d.cost.link_s - d.cost.wait_s;
         if (status == FL_OK && d.run.timing)
             tell_timing(&d, dist_now() - start);
