@@ -245,13 +245,14 @@ static inline bool FN(is_new)(const FN(packed) * packed, int64_t n, int64_t step
 }
 
 /* The results `first` to `end` of the batch, whose factors fit into `packed`. */
-static void FN(blocked_part)(const FN(packed) * packed, const matrix_product *m, int64_t end, int team,
+static void FN(blocked_part)(const fl_context *context, const FN(packed) * packed, const matrix_product *m, int64_t end,
                              const fl_launch *launch)
 {
     const int64_t down = packed->rows / PANEL_ROWS, across = packed->columns / PANEL_WIDTH;
     const int64_t tiles = launch->grid[0] * launch->grid[1];
 
-#pragma omp parallel num_threads(team)
+    (void)context;
+#pragma omp parallel num_threads(blocked_team(context->device, launch->flops))
     {
 #pragma omp for schedule(static) collapse(2)
         for (int64_t n = packed->first; n < end; n++)
@@ -261,19 +262,13 @@ static void FN(blocked_part)(const FN(packed) * packed, const matrix_product *m,
                 else if (panel >= down && FN(is_new)(packed, n, m->b_step))
                     FN(pack_b)(packed, m, n, (panel - down) * PANEL_WIDTH);
             }
-        /* To hand out tiles takes 0.1 us, also where one thread gets all. */
-        if (team == 1) {
-            for (int64_t index = packed->first * tiles; index < end * tiles; index++)
-                FN(blocked_tile)(packed, m, launch, index);
-        } else {
 #pragma omp for schedule(dynamic)
-            for (int64_t index = packed->first * tiles; index < end * tiles; index++)
-                FN(blocked_tile)(packed, m, launch, index);
-        }
+        for (int64_t index = packed->first * tiles; index < end * tiles; index++)
+            FN(blocked_tile)(packed, m, launch, index);
     }
 }
 
-static fl_status FN(blocked)(const fl_context *context, const matrix_product *m, int team, const fl_launch *launch)
+static fl_status FN(blocked)(const fl_context *context, const matrix_product *m, const fl_launch *launch)
 {
     FN(packed) packed = {.rows = round_up(m->rows, PANEL_ROWS), .columns = round_up(m->columns, PANEL_WIDTH)};
     const int64_t one = (packed.rows + packed.columns) * m->terms, fit = PACKED_BYTES / ((int64_t)sizeof(real) * one);
@@ -286,17 +281,15 @@ static fl_status FN(blocked)(const fl_context *context, const matrix_product *m,
     packed.a = memory;
     packed.b = packed.a + many * packed.rows * m->terms;
     for (packed.first = 0; packed.first < m->batch; packed.first += many)
-        FN(blocked_part)(&packed, m, min64(packed.first + many, m->batch), team, launch);
+        FN(blocked_part)(context, &packed, m, min64(packed.first + many, m->batch), launch);
     return FL_OK;
 }
 
 static fl_status FN(register)(const fl_context *context, const matrix_product *m, const fl_launch *launch)
 {
-    const int team = blocked_team(context->device, launch->flops);
-
     if (!is_little(m))
-        return FN(blocked)(context, m, team, launch);
-#pragma omp parallel for schedule(static) num_threads(team)
+        return FN(blocked)(context, m, launch);
+#pragma omp parallel for schedule(static) num_threads(blocked_team(context->device, launch->flops))
     for (int64_t index = 0; index < launch->grid[0] * launch->grid[1] * launch->grid[2]; index++)
         FN(tiled_tile)(m, launch, index);
     return FL_OK;

@@ -127,6 +127,7 @@ static bool CPU_NAME(has_library)(void)
     return cpu_lapack_ready(NULL, why, sizeof why) == FL_OK;
 }
 
+/* Returns whether the exact variants call LAPACK. */
 static bool CPU_NAME(takes_library)(const fl_svd_args *args)
 {
     return !jacobi_pays(shorter(args), longer(args)) && CPU_NAME(has_library)();

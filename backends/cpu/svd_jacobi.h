@@ -198,6 +198,7 @@ static inline int64_t jacobi_pair(const jacobi *j, int64_t players, int64_t roun
     return q < j->count && jacobi_turn(j, p, q); /* the last player of an odd number is not there */
 }
 
+/* One round, whose pairs the threads share. Returns how many were turned. */
 static int64_t jacobi_round(const jacobi *j, int64_t players, int64_t round)
 {
     int64_t turned = 0;

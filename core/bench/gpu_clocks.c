@@ -50,6 +50,7 @@ static symbol *find(void *library, const char *name)
     return function;
 }
 
+/* Returns whether the library was initialised. */
 static bool start(bench_vendor vendor, void *library)
 {
     symbol *const init = find(library, vendor == BENCH_VENDOR_NVIDIA ? "nvmlInit_v2" : "rsmi_init");

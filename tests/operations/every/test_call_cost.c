@@ -83,28 +83,38 @@ Test(call_cost, few_elements_start_no_team)
     fl_device_close(device);
 }
 
-/* A call by each thread of a team of the program's own: its loops are not those of that team. */
+struct of_thread {
+    fl_device *device;
+    fl_array *numbers, *primes;
+};
+
+/* Calls by each thread of a team of the program's own: their loops, static and dynamic, are not those of that team. */
 static void call_in_team(void *of_both)
 {
     static atomic_int number;
-    fl_array **array = (fl_array **)of_both + number++ % 2;
-    must(fl_increment(fl_array_device(*array), *array, *array, NULL));
+    const struct of_thread *own = (struct of_thread *)of_both + number++ % 2;
+    must(fl_increment(own->device, own->numbers, own->numbers, NULL));
+    must(fl_primes_count(own->device, 0, 10000, own->primes, NULL));
 }
 
 Test(call_cost, calls_in_a_team_of_the_programs)
 {
-    fl_device *devices[2] = {two_threads(), two_threads()};
+    struct of_thread threads[2] = {{.device = two_threads()}, {.device = two_threads()}};
     float numbers[FEW] = {0};
-    fl_array *arrays[2];
-    for (int i = 0; i < 2; i++)
-        must(fl_array_from_host(devices[i], FL_F32, 1, (int64_t[]){FEW}, numbers, &arrays[i]));
-    start_team(call_in_team, arrays, 2, 0);
+    int64_t primes;
     for (int i = 0; i < 2; i++) {
-        must(fl_array_to_host(arrays[i], numbers));
+        must(fl_array_from_host(threads[i].device, FL_F32, 1, (int64_t[]){FEW}, numbers, &threads[i].numbers));
+        must(fl_array_create(threads[i].device, FL_I64, 1, (int64_t[]){1}, &threads[i].primes));
+    }
+    start_team(call_in_team, threads, 2, 0);
+    for (int i = 0; i < 2; i++) {
+        must(fl_array_to_host(threads[i].numbers, numbers));
+        must(fl_array_to_host(threads[i].primes, &primes));
         for (int k = 0; k < FEW; k++)
             cr_expect(numbers[k] == 1, "array %d, element %d: %g", i, k, numbers[k]);
-        fl_array_free(arrays[i]);
-        fl_device_close(devices[i]);
+        cr_expect(primes == 1229, "thread %d: %lld primes below 10000", i, (long long)primes);
+        free_arrays(threads[i].numbers, threads[i].primes);
+        fl_device_close(threads[i].device);
     }
 }
 
