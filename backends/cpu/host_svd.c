@@ -40,12 +40,16 @@ static bool has_lapack(void)
     return cpu_lapack_ready(NULL, why, sizeof why) == FL_OK;
 }
 
-static fl_status decompose(const fl_host *host, const fl_svd_args *args)
+static bool takes_lapack(const fl_svd_args *args)
 {
     const int64_t m = args->a.shape[0], n = args->a.shape[1];
 
-    return !jacobi_pays(m < n ? m : n, m < n ? n : m) && has_lapack() ? cpu_lapack_svd(host, threads_default(), args)
-                                                                      : jacobi_or_error(host, args);
+    return !jacobi_pays(m < n ? m : n, m < n ? n : m) && has_lapack();
+}
+
+static fl_status decompose(const fl_host *host, const fl_svd_args *args)
+{
+    return takes_lapack(args) ? cpu_lapack_svd(host, threads_default(), args) : jacobi_or_error(host, args);
 }
 
 static bool is_finite(const fl_buffer *a)
@@ -76,7 +80,7 @@ fl_status host_svd_single(const fl_host *host, const fl_svd_args *args)
 
 bool host_svd_single_pays(const fl_svd_args *args)
 {
-    return svd_single_pays(args) && has_lapack();
+    return svd_single_pays(args) && takes_lapack(args);
 }
 
 void host_orthonormalize(fl_dtype dtype, void *rows, int64_t count, int64_t width)

@@ -46,7 +46,7 @@
 
 enum {
     JACOBI_SWEEPS = 60, /* at most; ten are many */
-    JACOBI_FEW = 8,     /* below so many elements the ends of a loop over vectors take longer than all of them */
+    JACOBI_FEW = 8,     /* columns with fewer elements are summed without vectors, which is faster */
 };
 
 /* `count` columns of `length` elements (at least as many), which become orthogonal, longest first, and `count` of as
@@ -84,7 +84,8 @@ static bool jacobi_create(jacobi *j, int64_t count, int64_t length, int threads)
     return true;
 }
 
-/* Functions of their own, because what such a loop needs would otherwise be set up for few elements, too. */
+/* The sums of JACOBI_FEW elements or more, by vectors. They are not inlined, because the compiler would prepare the
+ * vectors before it knows that there are fewer elements. */
 static __attribute__((noinline)) double jacobi_dot_of_many(const double *x, const double *y, int64_t n)
 {
     double sum = 0;

@@ -26,7 +26,7 @@ inline int even_piece(int64_t n, int64_t most)
     return (int)((n + pieces - 1) / pieces);
 }
 
-constexpr int most_taps = 32; /* of a tile of `tiled` in each dimension */
+constexpr int most_taps = 32; /* rows, and columns, of the kernel that a tile of `tiled` holds at a time */
 
 /* The outputs of a thread: as many as the threads of a block have registers for, fewer where the grid would have fewer
  * blocks than the GPU has multiprocessors. */
@@ -54,8 +54,8 @@ auto with_shape(int outputs, int64_t kernel_rows, F f)
 
 /* How tiles are cut. */
 struct tiling {
-    int outputs;          /* of a thread */
-    chunk largest;        /* of the kernel, in `tiled` */
+    int outputs;          /* that each thread sums */
+    chunk largest;        /* part of the kernel that `tiled` holds at a time */
     int64_t tiled_shared; /* elements */
     int64_t separable_shared;
     bool fused; /* both passes of `separable` in one kernel; in two where a tile of them does not fit */

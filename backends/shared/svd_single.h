@@ -24,14 +24,14 @@ SVD_SINGLE_INLINE double svd_single_bound(const fl_host *host, const fl_svd_args
     return host->bound(FL_OP_SVD, "library", &in_f32) + 0x1p-24;
 }
 
-/* Returns whether LAPACK decomposes a matrix of this shape faster in f32, with the conversions: not a small one, nor a
- * long one of few rows or columns (docs/performance/svd.md). */
+/* Returns whether LAPACK decomposes a matrix of this shape faster in f32, with the conversions: not a long one of few
+ * rows or columns (docs/performance/svd.md). */
 SVD_SINGLE_INLINE bool svd_single_pays(const fl_svd_args *args)
 {
-    enum { LEAST = 9, MOST_TIMES = 8, ANY_LENGTH = 64 };
+    enum { MOST_TIMES = 8, ANY_LENGTH = 64 };
     const int64_t m = args->a.shape[0], n = args->a.shape[1], shorter = m < n ? m : n, longer = m + n - shorter;
 
-    return shorter >= ANY_LENGTH || (shorter >= LEAST && longer <= MOST_TIMES * shorter);
+    return shorter >= ANY_LENGTH || longer <= MOST_TIMES * shorter;
 }
 
 #endif

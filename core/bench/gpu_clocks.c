@@ -72,11 +72,14 @@ static void *library_of(bench_vendor vendor)
 
     pthread_mutex_lock(&lock);
     library = started[vendor];
-    if (!library && (library = dlopen(files[vendor], RTLD_NOW | RTLD_LOCAL)) != NULL && !start(vendor, library)) {
-        dlclose(library);
-        library = NULL;
+    if (!library) {
+        library = dlopen(files[vendor], RTLD_NOW | RTLD_LOCAL);
+        if (library && !start(vendor, library)) {
+            dlclose(library);
+            library = NULL;
+        }
+        started[vendor] = library;
     }
-    started[vendor] = library;
     pthread_mutex_unlock(&lock);
     return library;
 }

@@ -15,12 +15,12 @@ typedef enum bench_vendor { BENCH_VENDOR_NONE, BENCH_VENDOR_NVIDIA, BENCH_VENDOR
 typedef struct bench_gpu_clocks {
     bench_vendor vendor;         /* NONE: nothing can be read */
     void *device;                /* NVML's handle */
-    uint32_t index;              /* of rocm-smi's device */
+    uint32_t index;              /* number of the device in rocm-smi */
     void (*clock)(void);         /* functions of the library, whose types gpu_clocks.c has */
-    void (*reasons)(void);       /* NULL: no cause can be read */
-    void (*heat)(void);          /* likewise no temperature */
-    void (*users)(void);         /* likewise not how many processes compute on the GPU */
-    void (*gpus)(void);          /* of rocm-smi: on which GPUs a process computes; NULL: likewise */
+    void (*reasons)(void);       /* NULL: the cause of a lowered clock is not known */
+    void (*heat)(void);          /* NULL: the temperature is not known */
+    void (*users)(void);         /* NULL: it is not known how many processes compute on the GPU */
+    void (*gpus)(void);          /* rocm-smi's list of the GPUs that a process uses; NULL: users is of no use */
     double throttled, low, high; /* of the samples; NaN: none */
     double hottest;              /* in degrees Celsius; NaN: not known */
     double others;               /* other processes that computed on the GPU at the first sample; NaN: not known */

@@ -385,7 +385,7 @@ static bool contradicts_itself(const bench_work *w)
     return isnan(k.low) || isnan(t.low) ? k.minimum > t.maximum : k.low > t.high;
 }
 
-/* What is not needed after the run goes back, also after a failure: memory of a device. */
+/* Frees the device memory of the run, also after a failure. */
 static void clean_up(const fl_bench *b, bench_work *w)
 {
     static const bench_disturbance none; /* of a GPU: what other programs do to the processors explains nothing */

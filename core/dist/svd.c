@@ -335,7 +335,7 @@ static fl_status make_sketch(decomposing *d, fl_status status)
         float *out = d->dtype == FL_F32 ? (float *)d->matrix + first : some;
         count = numbers - first < SOME ? numbers - first : SOME;
         make_normals(d->seed, (uint64_t)(own.first * d->n + first), count, out);
-        for (int64_t i = 0; i < count && out == some; i++)
+        for (int64_t i = 0; d->dtype == FL_F64 && i < count; i++)
             ((double *)d->matrix)[first + i] = (double)some[i];
     }
     if (status == FL_OK && numbers > 0) {

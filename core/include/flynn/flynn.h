@@ -899,13 +899,14 @@ FL_API fl_status fl_qr(fl_device *device, const fl_array *a, fl_array *qt, fl_ar
  * of a a'), for k well below min(m, n): its vectors nearly span the best subspace, with the error ||a - u diag(s)
  * vt||_F = sqrt(||a||_F^2 - sum of s^2); single (f64 alone): computed in f32 by library, else by jacobi or host, on a
  * GPU's solver by the method of f32: values and vectors, whose products are 0 and 1, are exact to the rounding of f32
- * alone. `seed` is for randomized: the same seed gives the same result on the same device. auto is library, else host
- * or jacobi: exact to rounding, never randomized; with a tolerance that single keeps, it is single where that is
- * faster. On serial, too: LAPACK takes 35 ms for 512 x 512 there, jacobi 8.7 s. But LAPACK uses vectors, so ask for
- * jacobi where serial is to be the baseline without them, as the command flynn does. Error: that of orthogonal
- * transformations, (32 + 8 sqrt(max(m, n))) units of rounding of the largest singular value; for single the units
- * are those of f32, and one unit of the Frobenius norm is added (docs/accuracy.md). Waits. FL_E_ARGUMENT if an element
- * is not finite; other errors as fl_convolve1d. */
+ * alone. `seed` is for randomized: the same seed gives the same result on the same device. auto is library, without one
+ * host or jacobi, and on a CPU jacobi where it is faster, for at most 8 rows or columns of at most 64 elements: exact
+ * to rounding, never randomized; with a tolerance that single keeps, it is single where that is faster. On serial, too:
+ * LAPACK takes 35 ms for 512 x 512 there, jacobi 8.7 s. But LAPACK uses vectors, so ask for jacobi where serial is to
+ * be the baseline without them, as the command flynn does. Error: that of orthogonal transformations,
+ * (32 + 8 sqrt(max(m, n))) units of rounding of the largest singular value; for single the units are those of f32, and
+ * one unit of the Frobenius norm is added (docs/accuracy.md). Waits. FL_E_ARGUMENT if an element is not finite; other
+ * errors as fl_convolve1d. */
 FL_API fl_status fl_svd(fl_device *device, const fl_array *a, uint64_t seed, fl_array *u, fl_array *s, fl_array *vt,
                         const fl_run *run);
 

@@ -372,7 +372,7 @@ ON_EVERY_BACKEND(convolve, auto_takes_fft)
     fl_device_close(device);
 }
 
-/* A GPU does little work without a test of the rank, which takes a launch of its own. */
+/* For little work `auto` of a GPU takes `tiled` and does not test the rank, because the test is a launch more. */
 ON_EVERY_BACKEND(convolve, auto_of_little_work)
 {
     fl_device *device = open_device(on->resource);
