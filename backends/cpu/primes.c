@@ -64,30 +64,37 @@ static fl_status CPU_NAME(each)(const fl_context *context, const fl_primes_args 
 }
 
 enum {
-    FEWEST_DIVISORS = 32, /* tried before one looks whether any divided: most numbers have a small one */
-    MOST_DIVISORS = 1024,
-    SLICE = 1 << 22, /* numbers decided before the primes among them are collected */
+    SINGLE_DIVISORS = 16, /* tried one after the other: most numbers have a small one */
+    TOGETHER = 16,        /* divisors after them that are tried before one looks whether any divided */
+    SLICE = 1 << 22,      /* numbers decided before the primes among them are collected */
 };
 
-/* is_prime in pieces that a vector of divisors takes at once, in floating point, since there are no vectors of integer
- * divisions. It is exact: a quotient that is not an integer is at least 1 / j off the nearest one, 2^-31 of itself or
- * more, and rounded by 2^-53 of itself. */
-static bool CPU_NAME(is_prime_by_pieces)(int32_t n, int32_t last)
+/* Returns whether one of the numbers from SINGLE_DIVISORS + 1 to `last` divides n. A vector takes several at once, in
+ * floating point, since there are no vectors of integer divisions. It is exact: a quotient that is not an integer is at
+ * least 1 / j off the nearest one, 2^-31 of itself or more, and rounded by 2^-53 of itself. The last vectors are full:
+ * they try up to 15 numbers after `last`, which are below n and have no effect, for if one divides n a number up to
+ * `last` does as well. Not inlined: the compiler would prepare the vectors for numbers that do not need them. */
+static __attribute__((noinline)) bool CPU_NAME(larger_divides)(int32_t n, int32_t last)
 {
-    int32_t length = FEWEST_DIVISORS;
-
-    for (int32_t first = 2; first <= last; first += length, length = length < MOST_DIVISORS ? 2 * length : length) {
-        const int32_t end = (int32_t)min64((int64_t)first + length, last + 1);
+    for (int32_t first = SINGLE_DIVISORS + 1; first <= last; first += TOGETHER) {
         int divides = 0;
 #pragma omp simd reduction(| : divides)
-        for (int32_t j = first; j < end; j++) {
-            const double quotient = (double)n / (double)j;
+        for (int32_t i = 0; i < TOGETHER; i++) {
+            const double quotient = (double)n / (double)(first + i);
             divides |= quotient == (double)(int32_t)quotient;
         }
         if (divides)
-            return false;
+            return true;
     }
-    return true;
+    return false;
+}
+
+/* is_prime, the divisors after the first few by vectors. */
+static inline bool CPU_NAME(is_prime_by_vectors)(int32_t n, int32_t last)
+{
+    if (last <= SINGLE_DIVISORS)
+        return CPU_NAME(is_prime)((uint32_t)n, (uint32_t)last);
+    return CPU_NAME(is_prime)((uint32_t)n, SINGLE_DIVISORS) && !CPU_NAME(larger_divides)(n, last);
 }
 
 /* About how many divisions deciding all numbers below n takes: primes take all of theirs. */
@@ -116,7 +123,7 @@ static fl_status CPU_NAME(all)(const fl_context *context, const fl_primes_args *
         const int64_t end = min64(first + slice, p->upto);
 #pragma omp parallel for schedule(dynamic, 64) num_threads(team)
         for (int64_t n = first; n < end; n++)
-            is_prime[n - first] = CPU_NAME(is_prime_by_pieces)((int32_t)n, last_divisor(how, (int32_t)n));
+            is_prime[n - first] = CPU_NAME(is_prime_by_vectors)((int32_t)n, last_divisor(how, (int32_t)n));
         for (int64_t n = first; n < end; n++)
             if (is_prime[n - first])
                 kept = CPU_NAME(keep)(out, kept, n);
