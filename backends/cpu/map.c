@@ -69,13 +69,13 @@ static fl_status CPU_NAME(map_reference)(const fl_context *context, const void *
         return status;
     const walk w = CPU_NAME(map_walk)(a, plain, &ended);
     const int64_t elements = CPU_NAME(walk_elements)(&w, 0, w.dimensions);
-    void *signals = CPU_NAME(walk_enter)(&w);
+    CPU_NAME(walk_enter)(&w);
     for (int64_t i = 0; i < elements && !ended; i++) {
         char *at[WALK_MOST];
         CPU_NAME(walk_locate)(&w, 0, w.dimensions, i, at);
         plain->loops.row(at, 1);
     }
-    CPU_NAME(walk_leave)(&w, signals);
+    CPU_NAME(walk_leave)(&w);
     return cpu_code_status(context->host, a->code, ended);
 }
 #endif

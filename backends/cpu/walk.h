@@ -200,21 +200,19 @@ static void CPU_NAME(walk_piece)(const walk *w, const walk_loops *loops, const w
         loops->row(at, count);
 }
 
-/* Called when a thread starts its loops; returns the argument of walk_leave. It also handles a user's function that
- * uses up the thread's stack. */
-static void *CPU_NAME(walk_enter)(const walk *w)
+/* Called when a thread starts its loops. It also handles a user's function that uses up the thread's stack. */
+static void CPU_NAME(walk_enter)(const walk *w)
 {
     if (!w->enter)
-        return NULL;
+        return;
     w->enter(w->ended);
-    return threads_signal_stack_begin();
+    threads_have_signal_stack();
 }
 
-static void CPU_NAME(walk_leave)(const walk *w, void *signals)
+static void CPU_NAME(walk_leave)(const walk *w)
 {
     if (w->enter)
         w->enter(NULL);
-    threads_signal_stack_end(signals);
 }
 
 /* Row by row: the innermost loop runs over neighbours. */
@@ -226,7 +224,7 @@ static void CPU_NAME(walk_naive)(const fl_context *context, walk w, const walk_l
     (void)context, (void)work;
 #pragma omp parallel num_threads(cpu_team(context, work))
     {
-        void *signals = CPU_NAME(walk_enter)(&w);
+        CPU_NAME(walk_enter)(&w);
         if (w.uneven) {
 #pragma omp for collapse(2) schedule(dynamic) nowait
             for (int64_t row = 0; row < p.rows; row++)
@@ -238,7 +236,7 @@ static void CPU_NAME(walk_naive)(const fl_context *context, walk w, const walk_l
                 for (int64_t i = 0; i < p.width; i += p.piece)
                     CPU_NAME(walk_piece)(&w, loops, &p, row, i);
         }
-        CPU_NAME(walk_leave)(&w, signals);
+        CPU_NAME(walk_leave)(&w);
     }
 }
 
@@ -267,7 +265,7 @@ static void CPU_NAME(walk_uncoalesced)(const fl_context *context, walk w, const 
     (void)context, (void)work;
 #pragma omp parallel num_threads(cpu_team(context, work))
     {
-        void *signals = CPU_NAME(walk_enter)(&w);
+        CPU_NAME(walk_enter)(&w);
 #pragma omp for schedule(static) nowait
         for (int64_t column = 0; column < columns; column++) {
             int64_t length = folded ? (elements - column + columns - 1) / columns : w.shape[0];
@@ -275,7 +273,7 @@ static void CPU_NAME(walk_uncoalesced)(const fl_context *context, walk w, const 
             CPU_NAME(walk_locate)(&w, folded ? 0 : 1, w.dimensions, column, at);
             loops->column(at, step, length);
         }
-        CPU_NAME(walk_leave)(&w, signals);
+        CPU_NAME(walk_leave)(&w);
     }
 }
 

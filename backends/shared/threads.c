@@ -178,23 +178,39 @@ int threads_try(int count)
 
 /* ------------------------------------------------------------------------------------------------- signals ---- */
 
-void *threads_signal_stack_begin(void)
-{
-    enum { BYTES = 64 << 10 };
-    stack_t before, stack = {.ss_size = BYTES};
+static pthread_key_t signal_stack; /* its value in a thread: the stack that is to be freed */
+static bool has_key;
 
-    if (sigaltstack(NULL, &before) != 0 || !(before.ss_flags & SS_DISABLE))
-        return NULL;
-    stack.ss_sp = malloc(BYTES);
-    if (stack.ss_sp)
-        sigaltstack(&stack, NULL);
-    return stack.ss_sp;
+static void end_signal_stack(void *stack)
+{
+    stack_t now;
+
+    if (sigaltstack(NULL, &now) == 0 && now.ss_sp == stack)
+        sigaltstack(&(stack_t){.ss_flags = SS_DISABLE}, NULL);
+    free(stack);
 }
 
-void threads_signal_stack_end(void *stack)
+static void make_key(void)
 {
-    if (!stack)
+    has_key = pthread_key_create(&signal_stack, end_signal_stack) == 0;
+}
+
+void threads_have_signal_stack(void)
+{
+    enum { BYTES = 64 << 10 };
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    static _Thread_local bool asked;
+    stack_t before, stack = {.ss_size = BYTES};
+
+    if (asked)
         return;
-    sigaltstack(&(stack_t){.ss_flags = SS_DISABLE}, NULL);
-    free(stack);
+    asked = true;
+    pthread_once(&once, make_key);
+    if (!has_key || sigaltstack(NULL, &before) != 0 || !(before.ss_flags & SS_DISABLE))
+        return;
+    stack.ss_sp = malloc(BYTES);
+    if (!stack.ss_sp)
+        return;
+    if (sigaltstack(&stack, NULL) != 0 || pthread_setspecific(signal_stack, stack.ss_sp) != 0)
+        end_signal_stack(stack.ss_sp);
 }

@@ -22,9 +22,10 @@ int threads_try(int count);
 double threads_quota(const char *root);
 
 /* Gives the calling thread a stack on which a signal handler of the program can run when a user's function has used up
- * the thread's own. NULL: the thread has one, or there is no memory for it. End it on the same thread. */
-void *threads_signal_stack_begin(void);
-void threads_signal_stack_end(void *stack);
+ * the thread's own. A thread that has one keeps it; without memory there is none. It is made by the first call of a
+ * thread and freed when the thread ends, since the system's calls for it take ten times as long as a map of few
+ * elements. */
+void threads_have_signal_stack(void);
 
 #ifdef __cplusplus
 }

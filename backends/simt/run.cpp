@@ -86,7 +86,8 @@ void launch::help()
     std::fenv_t callers;
     (void)std::fegetenv(&callers);
     (void)std::fesetenv(FE_DFL_ENV);
-    void *const signals = grid.watched ? threads_signal_stack_begin() : nullptr;
+    if (grid.watched)
+        threads_have_signal_stack();
     try {
         std::unique_ptr<runner> borrowed = shop().borrow();
         borrowed->run_blocks(this);
@@ -94,8 +95,6 @@ void launch::help()
     } catch (const std::bad_alloc &) {
         out_of_memory = true;
     }
-    if (grid.watched)
-        threads_signal_stack_end(signals);
     (void)std::fesetenv(&callers);
 }
 

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
  * test_threads.c - how many threads the CPU backend takes: quotas in made-up file trees, the affinity mask, the
- * variable.
+ * variable; and their stacks for signals.
  */
 #include "../../backends/cpu/cpu.h"
 
 #include <criterion/criterion.h>
+#include <pthread.h>
 #include <sched.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -136,5 +138,38 @@ Test(threads, team)
         int team = cpu_team(&(fl_context){.device = &device}, cases[i].operations);
         cr_expect(team == cases[i].team, "%g operations on %d threads: a team of %d, expected %d", cases[i].operations,
                   cases[i].threads, team, cases[i].team);
+    }
+}
+
+static stack_t signal_stack_of_thread(void)
+{
+    stack_t now;
+    cr_assert(sigaltstack(NULL, &now) == 0);
+    return now;
+}
+
+/* `own`: that the program has given this thread, or NULL. */
+static void *have_signal_stack(void *own)
+{
+    enum { BYTES = 1 << 16 };
+    if (own)
+        cr_assert(sigaltstack(&(stack_t){.ss_sp = own, .ss_size = BYTES}, NULL) == 0);
+    cr_assert((own == NULL) == !!(signal_stack_of_thread().ss_flags & SS_DISABLE));
+    threads_have_signal_stack();
+    const stack_t first = signal_stack_of_thread();
+    cr_expect(!(first.ss_flags & SS_DISABLE) && first.ss_size == BYTES);
+    cr_expect(own ? first.ss_sp == own : first.ss_sp != NULL, "the program's stack is kept");
+    threads_have_signal_stack();
+    cr_expect(signal_stack_of_thread().ss_sp == first.ss_sp, "another one at the second call");
+    return NULL;
+}
+
+Test(threads, signal_stack)
+{
+    static char own[1 << 16];
+    for (int i = 0; i < 4; i++) {
+        pthread_t thread;
+        cr_assert(pthread_create(&thread, NULL, have_signal_stack, i % 2 ? own : NULL) == 0);
+        cr_assert(pthread_join(thread, NULL) == 0);
     }
 }

@@ -226,8 +226,7 @@ Test(call_cost, no_memory_no_mutex_no_text)
     }
 }
 
-/* It takes memory for a stack of signals. */
-Test(call_cost, map_takes_no_mutex_and_writes_no_text)
+Test(call_cost, map_takes_no_memory_and_no_mutex_and_writes_no_text)
 {
     const int64_t n = 8;
     const fl_dtype dtypes[] = {FL_F32, FL_F32};
@@ -244,7 +243,8 @@ Test(call_cost, map_takes_no_mutex_and_writes_no_text)
         counting = false;
         must(status);
     }
-    cr_expect(locks == 0 && texts == 0, "map: %d mutexes, %d texts", locks, texts);
+    cr_expect(allocations == 0 && locks == 0 && texts == 0, "map: memory %d times, %d mutexes, %d texts", allocations,
+              locks, texts);
     fl_function_free(function);
     fl_array_free(x);
     fl_device_close(device);
