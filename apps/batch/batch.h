@@ -88,9 +88,9 @@ typedef struct pipeline_report {
 
 /* The work of one of several ranks. */
 typedef struct rank_part {
-    char host[64], resource[48];
+    char host[64], resource[48], variant[64];
     double wall_s;          /* until its last image was done */
-    pipeline_report report; /* its pointers are that rank's */
+    pipeline_report report; /* its pointers are that rank's, but that to `variant` */
 } rank_part;
 
 /* One pipeline on one backend. */

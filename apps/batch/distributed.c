@@ -175,6 +175,7 @@ void ranks_merge(pipeline_report *all, const char *resource)
         return;
     snprintf(mine.host, sizeof mine.host, "%s", group_info()->host);
     snprintf(mine.resource, sizeof mine.resource, "%s", resource);
+    snprintf(mine.variant, sizeof mine.variant, "%s", own.device.timing.variant ? own.device.timing.variant : "");
     parts = memory_zeroed((size_t)group_info()->size, sizeof *parts);
     group_gather(&mine, parts, sizeof mine);
     *all = (pipeline_report){.mode = own.mode,
@@ -184,6 +185,7 @@ void ranks_merge(pipeline_report *all, const char *resource)
                              .failures = collect_failures(own.failures),
                              .parts = parts};
     for (int r = 0; r < group_info()->size; r++) {
+        parts[r].report.device.timing.variant = parts[r].variant[0] ? parts[r].variant : NULL;
         add_report(all, r, &parts[r]);
         all->wall.s[0] = fmax(all->wall.s[0], parts[r].wall_s);
     }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * distributed.h - a batch on several ranks (ranks/group.h): rank 0 lists the images, each rank takes the next ones that no
- * other has and runs its own pipeline, and the reports of all become one.
+ * distributed.h - a batch on several ranks (ranks/group.h): rank 0 lists the images, each rank takes the next ones that
+ * no other has and runs its own pipeline, and the reports of all become one.
  */
 #pragma once
 

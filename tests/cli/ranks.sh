@@ -60,6 +60,23 @@ told() {
 }
 one_table() { [ "$(grep -c "^$1:" "$work/out")" = 1 ]; }
 
+# Rank 0 asks for work a second after the others.
+cat >"$work/late.c" <<'END'
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <stdlib.h>
+#include <unistd.h>
+int fl_group_take(void *group, long *first, long *share)
+{
+    const char *rank = getenv("OMPI_COMM_WORLD_RANK");
+    rank = rank ? rank : getenv("PMI_RANK");
+    if (rank && rank[0] == '0')
+        sleep(1);
+    return ((int (*)(void *, long *, long *))dlsym(RTLD_NEXT, "fl_group_take"))(group, first, share);
+}
+END
+${CC:-cc} -shared -fPIC -o "$work/late.so" "$work/late.c"
+
 # On rank 1 alone, with another environment, after $WAIT_ON_RANK_1 seconds; the others at once, as they are.
 cat >"$work/on_rank_1" <<'END'
 #!/bin/sh
@@ -173,6 +190,7 @@ mkdir none # found first, and no libraries
 touch none/libopenblas{,p,o}.so.0 none/libblas.so.3 none/liblapack.so.3
 ok "batch on one process" batch in -b serial --keep=3 --output-dir=one-out --json=one.json
 bits=$(grep -o '"bits": "[0-9a-f]*"' one.json | grep -o '[0-9a-f]\{16\}')
+variant_of_batch=$(grep -o '"variant": "[a-z-]*"' one.json | cut -d'"' -f4)
 
 first=${mpis# }
 first=${first%% *}
@@ -406,6 +424,11 @@ assert abs(r["link"]["percent_of_ceiling"] * worst["link_s"] / 100 - times[worst
     check "batch --resume: the same files" diff -r one-out "out-$mpi"
     ranked "$mpi" 3 batch in/i00.png -b serial --keep=3 --output-dir=single
     check "fewer images than ranks" cmp one-out/i00.png single/i00.png
+    rm -r single
+    program="env LD_PRELOAD=$work/late.so $flynn" ranked "$mpi" 2 batch in/i00.png -b serial --keep=3 --output-dir=single --json=distributed.json
+    check "rank 0 gets no image, $mpi" is_done
+    check "rank 0 gets no image: what ran" json distributed.json "(lambda r: r['variant'] == '$variant_of_batch' and [p['done'] for p in r['per_rank']] == [0, 1])(
+        d['batch']['runs'][0])"
     rm -rf out-bad
     ranked "$mpi" 3 batch bad -b serial --keep=3 --output-dir=out-bad --json=distributed.json
     check "a bad image: exit code 1, $mpi" [ "$status" = 1 ]
