@@ -90,7 +90,7 @@ typedef struct pipeline_report {
 typedef struct rank_part {
     char host[64], resource[48], variant[64];
     double wall_s;          /* until its last image was done */
-    pipeline_report report; /* its pointers are that rank's, but that to `variant` */
+    pipeline_report report; /* timing.variant points to `variant`; other pointers are addresses of that rank */
 } rank_part;
 
 /* One pipeline on one backend. */

@@ -26,7 +26,7 @@ enum {
         CPU_VECTOR_BITS == 512 ? 392 : 192, /* rows of one, about: what it needs of a stays in the second cache */
     TILES_PER_THREAD = 4, /* at least, where the output has room for them: so that no thread waits long for another */
     PACKED_BYTES = 64 << 20, /* memory for rearranged factors: for one pair, or for as many of a batch as fit */
-    LITTLE = 512,            /* up to so many multiply-adds a result takes less time than to rearrange its factors */
+    LITTLE = 512, /* multiply-adds of a result; if it has no more, they take less time than to rearrange the factors */
 };
 
 static inline int64_t blocks_of(int64_t n, int64_t size)

@@ -65,21 +65,24 @@ static fl_status CPU_NAME(each)(const fl_context *context, const fl_primes_args 
 
 enum {
     SINGLE_DIVISORS = 16, /* tried one after the other: most numbers have a small one */
-    TOGETHER = 16,        /* divisors after them that are tried before one looks whether any divided */
+    VECTOR_DIVISORS = 16, /* of the larger ones, tried at once */
     SLICE = 1 << 22,      /* numbers decided before the primes among them are collected */
 };
 
+_Static_assert(VECTOR_DIVISORS <= SINGLE_DIVISORS + 1, "larger_divides would try n itself");
+
 /* Returns whether one of the numbers from SINGLE_DIVISORS + 1 to `last` divides n. A vector takes several at once, in
  * floating point, since there are no vectors of integer divisions. It is exact: a quotient that is not an integer is at
- * least 1 / j off the nearest one, 2^-31 of itself or more, and rounded by 2^-53 of itself. The last vectors are full:
- * they try up to 15 numbers after `last`, which are below n and have no effect, for if one divides n a number up to
- * `last` does as well. Not inlined: the compiler would prepare the vectors for numbers that do not need them. */
+ * least 1 / j off the nearest one, 2^-31 of itself or more, and rounded by 2^-53 of itself. The last vectors are full,
+ * too: they try numbers after `last`, which changes nothing, for these are below 2 * last <= n, and if one of them
+ * divides n a number up to `last` does as well. Not inlined: the compiler would prepare the vectors for numbers that do
+ * not need them. */
 static __attribute__((noinline)) bool CPU_NAME(larger_divides)(int32_t n, int32_t last)
 {
-    for (int32_t first = SINGLE_DIVISORS + 1; first <= last; first += TOGETHER) {
+    for (int32_t first = SINGLE_DIVISORS + 1; first <= last; first += VECTOR_DIVISORS) {
         int divides = 0;
 #pragma omp simd reduction(| : divides)
-        for (int32_t i = 0; i < TOGETHER; i++) {
+        for (int32_t i = 0; i < VECTOR_DIVISORS; i++) {
             const double quotient = (double)n / (double)(first + i);
             divides |= quotient == (double)(int32_t)quotient;
         }

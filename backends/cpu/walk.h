@@ -206,7 +206,7 @@ static void CPU_NAME(walk_enter)(const walk *w)
     if (!w->enter)
         return;
     w->enter(w->ended);
-    threads_have_signal_stack();
+    threads_ensure_signal_stack();
 }
 
 static void CPU_NAME(walk_leave)(const walk *w)

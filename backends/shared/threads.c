@@ -195,16 +195,16 @@ static void make_key(void)
     has_key = pthread_key_create(&signal_stack, end_signal_stack) == 0;
 }
 
-void threads_have_signal_stack(void)
+void threads_ensure_signal_stack(void)
 {
     enum { BYTES = 64 << 10 };
     static pthread_once_t once = PTHREAD_ONCE_INIT;
-    static _Thread_local bool asked;
+    static _Thread_local bool done;
     stack_t before, stack = {.ss_size = BYTES};
 
-    if (asked)
+    if (done)
         return;
-    asked = true;
+    done = true;
     pthread_once(&once, make_key);
     if (!has_key || sigaltstack(NULL, &before) != 0 || !(before.ss_flags & SS_DISABLE))
         return;

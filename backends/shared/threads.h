@@ -22,10 +22,9 @@ int threads_try(int count);
 double threads_quota(const char *root);
 
 /* Gives the calling thread a stack on which a signal handler of the program can run when a user's function has used up
- * the thread's own. A thread that has one keeps it; without memory there is none. It is made by the first call of a
- * thread and freed when the thread ends, since the system's calls for it take ten times as long as a map of few
- * elements. */
-void threads_have_signal_stack(void);
+ * the thread's own, unless it has one or there is no memory. A thread's first call makes the stack, which is freed when
+ * the thread ends: the system's calls for it take more than twice as long as a map of few elements. */
+void threads_ensure_signal_stack(void);
 
 #ifdef __cplusplus
 }

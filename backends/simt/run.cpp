@@ -87,7 +87,7 @@ void launch::help()
     (void)std::fegetenv(&callers);
     (void)std::fesetenv(FE_DFL_ENV);
     if (grid.watched)
-        threads_have_signal_stack();
+        threads_ensure_signal_stack();
     try {
         std::unique_ptr<runner> borrowed = shop().borrow();
         borrowed->run_blocks(this);

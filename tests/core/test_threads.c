@@ -148,18 +148,18 @@ static stack_t signal_stack_of_thread(void)
     return now;
 }
 
-/* `own`: that the program has given this thread, or NULL. */
-static void *have_signal_stack(void *own)
+/* `own`: the stack for signals that the program has given this thread before; NULL: none. */
+static void *ensure_signal_stack(void *own)
 {
     enum { BYTES = 1 << 16 };
     if (own)
         cr_assert(sigaltstack(&(stack_t){.ss_sp = own, .ss_size = BYTES}, NULL) == 0);
     cr_assert((own == NULL) == !!(signal_stack_of_thread().ss_flags & SS_DISABLE));
-    threads_have_signal_stack();
+    threads_ensure_signal_stack();
     const stack_t first = signal_stack_of_thread();
     cr_expect(!(first.ss_flags & SS_DISABLE) && first.ss_size == BYTES);
-    cr_expect(own ? first.ss_sp == own : first.ss_sp != NULL, "the program's stack is kept");
-    threads_have_signal_stack();
+    cr_expect(own ? first.ss_sp == own : first.ss_sp != NULL, "%s", own ? "the program's was replaced" : "no stack");
+    threads_ensure_signal_stack();
     cr_expect(signal_stack_of_thread().ss_sp == first.ss_sp, "another one at the second call");
     return NULL;
 }
@@ -169,7 +169,7 @@ Test(threads, signal_stack)
     static char own[1 << 16];
     for (int i = 0; i < 4; i++) {
         pthread_t thread;
-        cr_assert(pthread_create(&thread, NULL, have_signal_stack, i % 2 ? own : NULL) == 0);
+        cr_assert(pthread_create(&thread, NULL, ensure_signal_stack, i % 2 ? own : NULL) == 0);
         cr_assert(pthread_join(thread, NULL) == 0);
     }
 }
